@@ -1,0 +1,57 @@
+package links
+
+import (
+	"context"
+	"time"
+
+	"waypost/shared/feed"
+	"waypost/shared/link"
+)
+
+// Mutation is one wished change of one key. Mutations of one write stand or
+// fail each for itself.
+type Mutation struct {
+	// Key is the key to write. Where Generate is set, its Code is empty and the
+	// store asks for one, and for another as long as it is taken.
+	Key      link.Key
+	Generate func(ctx context.Context) (string, error)
+
+	// Merge decides what becomes of the key, under the lock of its shard. old is
+	// nil if there never was a row and may be a tombstone (DeletedAt set); now is
+	// PostgreSQL's clock. It returns the new content (DeletedAt set to delete),
+	// or the error that fails this mutation: link.ErrNotFound, ErrTaken,
+	// ErrMismatch or an *link.InvalidError. It must not keep or change old, and
+	// may be called again after a lost race. ID, Key, CreatedAt, UpdatedAt and
+	// Version of what it returns are the store's to set.
+	Merge func(old *link.Link, now time.Time) (*link.Link, error)
+
+	// Reuse asks for a live link of the same domain, owner, target and options,
+	// without expiry and start, before one is made. It goes with Generate.
+	Reuse bool
+}
+
+// Result is what became of one Mutation.
+type Result struct {
+	Link   link.Link    // as written, or as found when Reused
+	Reused bool         // nothing was written
+	Change *feed.Change // what to publish; nil when nothing was written
+	Err    error
+}
+
+// Filter chooses links to list. Empty strings choose all, except in Owner and
+// Domain, where nil does ("" is the default domain, and no owner).
+type Filter struct {
+	Owner  *string
+	Domain *string
+	Tag    string
+	Search string // in code, target and title, without regard to case
+	Sort   string // "" or "-created_at": newest first; "created_at": oldest first
+	Limit  int    // 1 to 100
+	Cursor string // of the page before; "" for the first
+}
+
+// Page is one page of a list; Next is "" on the last.
+type Page struct {
+	Links []link.Link
+	Next  string
+}

@@ -1,0 +1,139 @@
+package feed
+
+import (
+	"encoding/binary"
+	"time"
+
+	"waypost/shared/link"
+)
+
+// State says what an entry knows of its key.
+type State uint8
+
+// The states. Absent covers a key that never had a row (Version 0) and a
+// deleted link (Version > 0, a tombstone).
+const (
+	Absent State = iota
+	Enabled
+	Disabled
+)
+
+// Entry is what is known of one key at one position: everything that is cached
+// or in flight is one such value. It is immutable once made and may be shared.
+type Entry struct {
+	Epoch   uint64
+	AsOf    uint64 // position in the key's shard at which the content is known exact
+	Version uint64 // position of the change that made the content; 0 = there never was a row
+	Key     link.Key
+	Body
+}
+
+// Body is the part of an entry that a change carries: the link itself. Epoch,
+// position and key stand in the change around it.
+type Body struct {
+	State      State
+	LinkID     uint64
+	Status     uint16
+	Query      link.Query
+	Suffix     link.Suffix
+	Class      link.Class
+	Clicks     bool // count clicks
+	StartsAt   int64
+	ExpiresAt  int64
+	CreatedAt  int64 // these three: microseconds since 1970 by PostgreSQL's clock, 0 = not set
+	Target     string
+	ExpiredURL string
+}
+
+// Micros is the unit of time on the wire: microseconds since 1970, 0 for the
+// zero time.
+func Micros(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMicro()
+}
+
+const flagClicks = 1
+
+// Newer reports whether e is to replace old: a higher (epoch, position).
+func (e *Entry) Newer(old *Entry) bool {
+	return e.Epoch > old.Epoch || e.Epoch == old.Epoch && e.AsOf > old.AsOf
+}
+
+// Size is the memory an entry holds, in bytes: the struct and its one shared
+// string.
+func (e *Entry) Size() int {
+	const fixed = 200
+	return fixed + len(e.Key.Domain) + len(e.Key.Code) + len(e.Target) + len(e.ExpiredURL)
+}
+
+// Append appends the entry's bytes: format, epoch and asof (big-endian at
+// fixed offsets, because a Redis script compares them), version, key, body.
+func (e *Entry) Append(dst []byte) []byte {
+	dst = append(dst, format)
+	dst = binary.BigEndian.AppendUint64(dst, e.Epoch)
+	dst = binary.BigEndian.AppendUint64(dst, e.AsOf)
+	dst = binary.BigEndian.AppendUint64(dst, e.Version)
+	dst = appendString(dst, e.Key.Domain)
+	dst = appendString(dst, e.Key.Code)
+	return e.Body.Append(dst)
+}
+
+// ParseEntry reads what Append wrote. b is copied once; the entry's strings
+// share that copy. The error is ErrFormat.
+func ParseEntry(b []byte) (*Entry, error) {
+	r := reader{s: string(b)}
+	if r.u8() != format {
+		return nil, ErrFormat
+	}
+	e := &Entry{Epoch: r.u64(), AsOf: r.u64(), Version: r.u64()}
+	e.Key = link.Key{Domain: r.string(), Code: r.string()}
+	e.Body = r.body()
+	if err := r.end(); err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// Append appends the body's bytes, as they stand in an entry and in a change.
+func (b *Body) Append(dst []byte) []byte {
+	dst = append(dst, byte(b.State))
+	if b.State == Absent {
+		return dst
+	}
+	var flags byte
+	if b.Clicks {
+		flags |= flagClicks
+	}
+	dst = binary.BigEndian.AppendUint64(dst, b.LinkID)
+	dst = binary.BigEndian.AppendUint16(dst, b.Status)
+	dst = append(dst, byte(b.Query), byte(b.Suffix), byte(b.Class), flags)
+	dst = i64(dst, b.StartsAt)
+	dst = i64(dst, b.ExpiresAt)
+	dst = i64(dst, b.CreatedAt)
+	dst = appendString(dst, b.Target)
+	return appendString(dst, b.ExpiredURL)
+}
+
+// body refuses values that this version has no meaning for: an option that is
+// not understood must be a miss, not a wrong redirect.
+func (r *reader) body() Body {
+	b := Body{State: State(r.u8())}
+	if b.State == Absent {
+		return b
+	}
+	b.LinkID = r.u64()
+	b.Status = r.u16()
+	b.Query, b.Suffix, b.Class = link.Query(r.u8()), link.Suffix(r.u8()), link.Class(r.u8())
+	flags := r.u8()
+	b.Clicks = flags&flagClicks != 0
+	b.StartsAt, b.ExpiresAt, b.CreatedAt = r.i64(), r.i64(), r.i64()
+	b.Target, b.ExpiredURL = r.string(), r.string()
+	known := b.State <= Disabled && b.Query <= link.QueryTarget && b.Suffix <= link.SuffixAppend &&
+		b.Class <= link.Strict && flags&^flagClicks == 0 && link.ValidStatus(int(b.Status)) && b.Target != ""
+	if !known {
+		r.fail()
+	}
+	return b
+}

@@ -1,0 +1,38 @@
+package link
+
+import "errors"
+
+// The outcomes of looking up or writing a link. They travel unwrapped on the
+// redirect path; HTTP packages map them to statuses in one table each.
+var (
+	ErrNotFound    = errors.New("link not found")
+	ErrGone        = errors.New("link is disabled or expired")
+	ErrTaken       = errors.New("alias is taken")
+	ErrMismatch    = errors.New("link was changed since the given version")
+	ErrUnavailable = errors.New("link store is unavailable")
+)
+
+// InvalidError reports the fields of an input that were refused. It is never
+// empty.
+type InvalidError struct {
+	Fields []FieldError
+}
+
+// FieldError names one refused field and why, in words for the caller.
+type FieldError struct {
+	Field  string
+	Reason string
+}
+
+// Error lists every refused field.
+func (e *InvalidError) Error() string {
+	s := "invalid"
+	for i, f := range e.Fields {
+		sep := ": "
+		if i > 0 {
+			sep = "; "
+		}
+		s += sep + f.Field + ": " + f.Reason
+	}
+	return s
+}
