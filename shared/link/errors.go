@@ -12,6 +12,13 @@ var (
 	ErrUnavailable = errors.New("link store is unavailable")
 )
 
+// What a request can be refused for before any link is looked up or sent. They
+// travel unwrapped too.
+var (
+	ErrMalformedPath  = errors.New("path is malformed")
+	ErrMalformedQuery = errors.New("query is malformed")
+)
+
 // InvalidError reports the fields of an input that were refused. It is never
 // empty.
 type InvalidError struct {
@@ -36,3 +43,10 @@ func (e *InvalidError) Error() string {
 	}
 	return s
 }
+
+// reasonError is the error of the parsers of one field (ParseAlias, ParseTarget,
+// ParseDomain): its text is fit to be a FieldError's Reason.
+type reasonError string
+
+// Error is the reason.
+func (r reasonError) Error() string { return string(r) }

@@ -24,8 +24,19 @@ type Link struct {
 	CreatedAt  time.Time
 	UpdatedAt  time.Time
 	DeletedAt  time.Time // set: a tombstone, which keeps the key's version
-	Epoch      uint64 // epoch in which the version was read
-	Version    uint64 // position of the last change in its shard
+	Epoch      uint64    // epoch in which the version was read
+	Version    uint64    // position of the last change in its shard
+}
+
+// ValidStatus reports whether a link may answer with the HTTP status: 301, 302,
+// 307 or 308.
+func ValidStatus(status int) bool {
+	switch status {
+	case 301, 302, 307, 308:
+		return true
+	default:
+		return false
+	}
 }
 
 // Query says what becomes of a request's query.

@@ -73,7 +73,7 @@ func readSecret(path string) (string, error) {
 	if err != nil {
 		return "", cause(err)
 	}
-	defer file.Close() //nolint:errcheck // only read
+	defer func() { _ = file.Close() }() // only read
 	text, err := io.ReadAll(io.LimitReader(file, maxSecret+1))
 	switch {
 	case err != nil:

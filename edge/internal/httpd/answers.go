@@ -1,0 +1,149 @@
+package httpd
+
+import (
+	"strconv"
+
+	"github.com/valyala/fasthttp"
+
+	"waypost/edge/internal/redirect"
+	"waypost/shared/feed"
+)
+
+const (
+	headerCacheStatus     = "Cache-Status"
+	headerRateLimit       = "RateLimit"
+	headerRateLimitPolicy = "RateLimit-Policy"
+	noStore               = "no-store"
+	textPlain             = "text/plain; charset=utf-8"
+
+	// keepSeconds is for how long a browser may keep a permanent redirect,
+	// which no purge can reach there.
+	keepSeconds = 60
+	// retrySeconds is when a visitor may try again after a 503.
+	retrySeconds = "1"
+)
+
+// cacheStatus holds the values of Cache-Status (RFC 9211), made once.
+type cacheStatus struct {
+	l1, l2, filter, origin, stale, missed string
+}
+
+func newCacheStatus(region string) cacheStatus {
+	name := "waypost-" + region
+	return cacheStatus{
+		l1:     name + "; hit; detail=l1",
+		l2:     name + "; hit; detail=l2",
+		filter: name + "; hit; detail=filter",
+		origin: name + "; fwd=miss; detail=origin",
+		stale:  name + "; fwd=stale; detail=origin",
+		missed: name + "; fwd=miss",
+	}
+}
+
+func (c *cacheStatus) of(a redirect.Answer) string {
+	switch a.Tier {
+	case redirect.L1:
+		return c.l1
+	case redirect.L2:
+		return c.l2
+	case redirect.Filter:
+		return c.filter
+	case redirect.Origin:
+		if a.Refused {
+			return c.stale
+		}
+	}
+	return c.origin
+}
+
+func setCacheStatus(ctx *fasthttp.RequestCtx, value string) {
+	ctx.Response.Header.Set(headerCacheStatus, value)
+}
+
+// redirectLive sends a visitor to location. Only a permanent redirect may be
+// kept, and never beyond the link's end.
+func redirectLive(ctx *fasthttp.RequestCtx, e *feed.Entry, location []byte, now int64) {
+	header := &ctx.Response.Header
+	header.SetStatusCode(int(e.Status))
+	header.SetBytesV(fasthttp.HeaderLocation, location)
+	if e.Status == fasthttp.StatusMovedPermanently || e.Status == fasthttp.StatusPermanentRedirect {
+		header.Set(fasthttp.HeaderCacheControl, keep(e.ExpiresAt, now))
+		return
+	}
+	header.Set(fasthttp.HeaderCacheControl, noStore)
+}
+
+// keep is the Cache-Control of a permanent redirect; times in microseconds.
+func keep(expiresAt, now int64) string {
+	left := int64(keepSeconds)
+	if expiresAt != 0 {
+		left = min(left, (expiresAt-now)/1e6)
+	}
+	if left == keepSeconds {
+		return "private, max-age=60"
+	}
+	return "private, max-age=" + strconv.FormatInt(max(left, 0), 10)
+}
+
+func redirectTo(ctx *fasthttp.RequestCtx, status int, location string) {
+	ctx.Response.Header.SetStatusCode(status)
+	ctx.Response.Header.Set(fasthttp.HeaderLocation, location)
+	ctx.Response.Header.Set(fasthttp.HeaderCacheControl, noStore)
+}
+
+// plain answers with a status and its name as a line of text.
+func plain(ctx *fasthttp.RequestCtx, status int) {
+	text(ctx, status, fasthttp.StatusMessage(status)+"\n")
+}
+
+func text(ctx *fasthttp.RequestCtx, status int, body string) {
+	ctx.Response.Header.SetStatusCode(status)
+	ctx.Response.Header.Set(fasthttp.HeaderCacheControl, noStore)
+	ctx.Response.Header.SetContentType(textPlain)
+	ctx.Response.SetBodyString(body)
+}
+
+// notAllowed also ends the connection if the request brought a body, which
+// nobody will read.
+func notAllowed(ctx *fasthttp.RequestCtx) {
+	plain(ctx, fasthttp.StatusMethodNotAllowed)
+	ctx.Response.Header.Set(fasthttp.HeaderAllow, "GET, HEAD")
+	if ctx.Request.Header.ContentLength() != 0 {
+		ctx.SetConnectionClose()
+	}
+}
+
+func unavailable(ctx *fasthttp.RequestCtx) {
+	plain(ctx, fasthttp.StatusServiceUnavailable)
+	ctx.Response.Header.Set(fasthttp.HeaderRetryAfter, retrySeconds)
+}
+
+// limited answers in the form of draft-ietf-httpapi-ratelimit-headers-10.
+func (h *handler) limited(ctx *fasthttp.RequestCtx, retryAfter int) {
+	plain(ctx, fasthttp.StatusTooManyRequests)
+	seconds := strconv.Itoa(max(retryAfter, 1))
+	ctx.Response.Header.Set(fasthttp.HeaderRetryAfter, seconds)
+	// SetCanonical keeps the names' spelling; Set would write "Ratelimit".
+	ctx.Response.Header.SetCanonical([]byte(headerRateLimitPolicy), []byte(h.LimitPolicy))
+	ctx.Response.Header.SetCanonical([]byte(headerRateLimit), []byte(`"client";r=0;t=`+seconds))
+}
+
+// fixed answers the paths that are no codes; false for all others.
+func (h *handler) fixed(ctx *fasthttp.RequestCtx, path []byte) bool {
+	switch string(path) {
+	case "/":
+		if h.HomeURL != "" {
+			redirectTo(ctx, fasthttp.StatusFound, h.HomeURL)
+		} else {
+			text(ctx, fasthttp.StatusOK, "Short links by Waypost.\n")
+		}
+	case "/robots.txt":
+		text(ctx, fasthttp.StatusOK, "User-agent: *\nDisallow: /\n")
+	case "/favicon.ico":
+		ctx.Response.Header.SetStatusCode(fasthttp.StatusNoContent)
+		ctx.Response.Header.Set(fasthttp.HeaderCacheControl, noStore)
+	default:
+		return false
+	}
+	return true
+}
