@@ -31,7 +31,6 @@ type Client struct {
 	origins []*origin
 	good    atomic.Uint32 // index of the origin that answered last
 	auth    string
-	onCall  func(err error)
 }
 
 type origin struct {
@@ -43,13 +42,12 @@ type origin struct {
 type Config struct {
 	Origins  []string // URLs of internal listeners, http or https
 	Secret   string
-	MaxConns int             // to each origin
-	OnCall   func(err error) // after each call: nil when an origin answered
+	MaxConns int // to each origin
 }
 
 // New makes a Client. The error names the URL that is no origin's.
 func New(cfg Config) (*Client, error) {
-	c := &Client{auth: "Bearer " + cfg.Secret, onCall: cfg.OnCall}
+	c := &Client{auth: "Bearer " + cfg.Secret}
 	for _, raw := range cfg.Origins {
 		u, err := url.Parse(raw)
 		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
@@ -153,14 +151,12 @@ func (c *Client) call(ctx context.Context, path string) ([]byte, error) {
 		until := time.Now().Add(time.Until(deadline) / time.Duration(len(c.origins)-i))
 		if body, err = c.origins[n].get(path, c.auth, until); err == nil {
 			c.good.Store(uint32(n)) //nolint:gosec // index of a short list
-			c.onCall(nil)
 			return body, nil
 		}
 		if ctx.Err() != nil {
 			break
 		}
 	}
-	c.onCall(err)
 	return nil, err
 }
 

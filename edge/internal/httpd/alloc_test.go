@@ -1,0 +1,26 @@
+//go:build !race
+
+package httpd
+
+import (
+	"math"
+	"runtime"
+	"testing"
+)
+
+// Not under the race detector, which makes sync.Pool forget at random.
+func TestAMillionL1HitsAllocateAtMost16BytesEach(t *testing.T) {
+	h, ctx, end := hot(t)
+	defer end()
+	const hits = 1_000_000
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range hits {
+		ctx.Response.Reset()
+		h.serve(ctx)
+	}
+	runtime.ReadMemStats(&after)
+	if got := math.Ceil(float64(after.TotalAlloc-before.TotalAlloc) / hits); got > 16 {
+		t.Errorf("got %v bytes a hit, want at most 16", got)
+	}
+}

@@ -1,0 +1,257 @@
+// Command waypost-edge answers short links in one region.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net/netip"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/redis/go-redis/v9"
+	"golang.org/x/sync/errgroup"
+
+	"waypost/edge/internal/fill"
+	"waypost/edge/internal/follow"
+	"waypost/edge/internal/httpd"
+	"waypost/edge/internal/l1"
+	"waypost/edge/internal/l2"
+	"waypost/edge/internal/limit"
+	"waypost/edge/internal/redirect"
+	"waypost/shared/bloom"
+	"waypost/shared/feed"
+	"waypost/shared/link"
+	"waypost/shared/ops"
+	"waypost/shared/settings"
+)
+
+const program = "waypost-edge"
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
+	err := run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr)
+	stop()
+	os.Exit(exitCode(err, os.Stderr))
+}
+
+func exitCode(err error, stderr io.Writer) int {
+	var faults *settings.FaultsError
+	switch {
+	case err == nil, errors.Is(err, settings.ErrHelp):
+		return 0
+	case errors.As(err, &faults):
+		fmt.Fprintf(stderr, "%s: %v\n", program, err)
+		return 2
+	}
+	fmt.Fprintf(stderr, "%s: %v\n", program, err)
+	return 1
+}
+
+// run is the edge's whole life: it returns when everything it started has
+// ended.
+func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) error {
+	var cfg config
+	rest, err := settings.Load(&cfg, args, getenv)
+	if errors.Is(err, settings.ErrHelp) {
+		return errors.Join(err, settings.Usage(stdout, program+" [serve|healthcheck]", &config{}))
+	}
+	if err != nil {
+		return err
+	}
+	switch command := strings.Join(rest, " "); command {
+	case "", "serve":
+		return serve(ctx, &cfg, stderr)
+	case "healthcheck":
+		return ops.Healthcheck(ctx, cfg.OpsListen)
+	default:
+		return &settings.FaultsError{Faults: []settings.Fault{{Name: command, Problem: "is not a command: serve or healthcheck"}}}
+	}
+}
+
+func serve(ctx context.Context, cfg *config, stderr io.Writer) error {
+	logger := ops.NewLogger(stderr, program, cfg.LogLevel).With(slog.String("edge", cfg.name()))
+	health := ops.NewHealth(logger, time.Now)
+	var (
+		configPart = health.Part("config", true)
+		originPart = health.Part("origin", false)
+		redisPart  = health.Part("redis", false)
+		natsPart   = health.Part("nats", false)
+	)
+	reg := ops.NewRegistry(health)
+
+	rdb, err := newRedis(cfg.RedisURL)
+	if err != nil {
+		return err
+	}
+	defer rdb.Close()
+	nc, err := nats.Connect(cfg.NATSURL, follow.Options(cfg.name(), report(natsPart))...)
+	if err != nil {
+		return fmt.Errorf("nats: %w", err)
+	}
+	defer nc.Close()
+	origins, err := fill.New(fill.Config{Origins: cfg.OriginURLs, Secret: cfg.Secret, MaxConns: cfg.MaxFills + 32})
+	if err != nil {
+		return err
+	}
+	defer origins.Close()
+
+	table := feed.NewTable(feed.Slots, rand.Uint64())
+	first, err := l1.New(int64(cfg.L1Bytes))
+	if err != nil {
+		return err
+	}
+	defer first.Close()
+	second := l2.New(l2.Config{
+		Redis: rdb, Prefix: cfg.RedisKeys, TTL: cfg.StaleCap, Table: table, Source: origins,
+		Shape:   bloom.ShapeOf(cfg.FilterKeys, cfg.FilterRate, feed.Shards),
+		OnRedis: report(redisPart), Logger: logger,
+	})
+	limiter, err := limit.New(limit.Config{
+		Mode: limit.Mode(cfg.LimitMode), Rate: cfg.LimitRate, Burst: cfg.LimitBurst,
+		Redis: rdb, Prefix: cfg.RedisKeys,
+	})
+	if err != nil {
+		return err
+	}
+
+	var follower *follow.Follower
+	resolver := redirect.New(redirect.Config{
+		Table: table, L1: first, L2: tier{second}, Load: origins.Load,
+		Timeout: 5 * time.Second, MaxFills: cfg.MaxFills,
+		NewerEpoch: func() { follower.Probe() },
+	})
+	defer resolver.Wait()
+	follower = follow.New(follow.Config{
+		Table: table, Origin: origins, NATS: nc, Prefix: cfg.Subjects, Logger: logger,
+		Applied: func(c *feed.Change) {
+			if e, ok, err := c.Entry(); err == nil && ok {
+				resolver.Applied(e)
+			}
+			second.Applied(c)
+		},
+		Probed: probed(configPart, originPart, func() bool { return follower.Settings() != nil }),
+		Fault: func(err error) {
+			logger.Error("a feed message cannot be read; the change will be fetched", slog.Any("error", err))
+		},
+	})
+	register(reg, table, follower, limiter, second)
+
+	proxies := limit.NewProxies(cfg.TrustedProxies)
+	server := httpd.New(ctx, httpd.Config{
+		Region: cfg.Region, HomeURL: cfg.HomeURL,
+		Resolve: resolver.Resolve, Settings: follower.Settings, Now: follower.Now,
+		Client: proxies.Client,
+		Admit: func(ctx context.Context, client netip.Addr) (int, bool) {
+			d := limiter.Allow(ctx, limit.ClientOf(client))
+			return d.RetryAfter, d.OK
+		},
+		LimitPolicy: limiter.Policy(),
+		Metrics:     httpd.NewMetrics(reg), Logger: logger,
+	}, cfg.Drain)
+
+	// Everything but the public listener outlives it: a request in hand still
+	// needs its tiers, and /readyz has to say that this edge is leaving.
+	lasting, end := context.WithCancel(context.WithoutCancel(ctx))
+	defer end()
+	work, lasting := errgroup.WithContext(lasting)
+	side := ops.New(cfg.OpsListen, health, reg, logger)
+	if err := side.Listen(ctx); err != nil {
+		return err
+	}
+	var cert *httpd.Certificate
+	if cfg.TLSCert != "" {
+		if cert, err = httpd.NewCertificate(cfg.TLSCert, cfg.TLSKey, logger); err != nil {
+			return err
+		}
+		work.Go(func() error { return cert.Run(lasting) })
+	}
+	if err := server.Listen(ctx, cfg.Listen, cert); err != nil {
+		return err
+	}
+	work.Go(func() error { return side.Run(lasting) })
+	work.Go(func() error { return follower.Run(lasting) })
+	work.Go(func() error { return limiter.Run(lasting) })
+	work.Go(func() error { return second.Run(lasting) })
+	logger.Info("edge is up", slog.String("region", cfg.Region),
+		slog.String("listen", server.Addr()), slog.String("ops", side.Addr()))
+
+	// A part that fails takes the public listener down with it.
+	serving, stop := context.WithCancel(ctx)
+	defer stop()
+	defer context.AfterFunc(lasting, stop)()
+	defer context.AfterFunc(ctx, health.Drain)()
+	err = server.Run(serving)
+	end()
+	return errors.Join(err, work.Wait())
+}
+
+// tier is L2 as the rule wants it: what cannot be asked has no answer.
+type tier struct{ *l2.Cache }
+
+// Lookup implements redirect's second tier.
+func (t tier) Lookup(ctx context.Context, key link.Key, hash uint64) (value, absent *feed.Entry) {
+	found, err := t.Cache.Lookup(ctx, key, hash)
+	if err != nil {
+		return nil, nil // Redis' state is reported by the cache itself
+	}
+	return found.Entry, found.Absent
+}
+
+// report tells a part of /readyz what its client last saw.
+func report(part *ops.Part) func(error) {
+	return func(err error) {
+		if err != nil {
+			part.Down(err.Error())
+			return
+		}
+		part.OK()
+	}
+}
+
+// probed tells /readyz what a probe saw. An edge that was started while no
+// origin answers says "degraded" after the first probe failed: 503 would take
+// every edge out of the load balancer at once.
+func probed(config, origin *ops.Part, configured func() bool) func(error) {
+	return func(err error) {
+		report(origin)(err)
+		switch {
+		case configured():
+			config.OK()
+		case err != nil:
+			config.Degraded("no origin has answered yet")
+		}
+	}
+}
+
+// newRedis makes the region's client: of one server, or of a cluster if the URL
+// names further nodes. No retries: a tier that fails is skipped.
+func newRedis(url string) (redis.UniversalClient, error) {
+	redis.SetLogger(silent{}) // its state stands in /readyz; go-redis would log every failed dial
+	if strings.Contains(url, "addr=") {
+		opts, err := redis.ParseClusterURL(url)
+		if err != nil {
+			return nil, errors.New("WAYPOST_REDIS_URL: not a Redis cluster URL")
+		}
+		opts.ContextTimeoutEnabled, opts.MaxRetries, opts.DialTimeout = true, -1, time.Second
+		return redis.NewClusterClient(opts), nil
+	}
+	opts, err := redis.ParseURL(url)
+	if err != nil {
+		return nil, errors.New("WAYPOST_REDIS_URL: not a Redis URL")
+	}
+	opts.ContextTimeoutEnabled, opts.MaxRetries, opts.DialTimeout = true, -1, time.Second
+	return redis.NewClient(opts), nil
+}
+
+type silent struct{}
+
+// Printf implements go-redis' logger.
+func (silent) Printf(context.Context, string, ...any) {}
