@@ -1,0 +1,162 @@
+package l2
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/redis/go-redis/v9"
+
+	"waypost/shared/bloom"
+	"waypost/shared/feed"
+	"waypost/shared/link"
+)
+
+// Result is what the region knows of a key. Both may be nil; neither is
+// judged yet.
+type Result struct {
+	Entry  *feed.Entry // the value held; nil: none, damaged or of another key
+	Absent *feed.Entry // the filter's "no" at the filter's position; nil: "maybe", or Entry is newer
+}
+
+// Lookup asks for a key's value and its bits of the filter in one pipelined
+// round trip; hash is the key's. It takes at most Config.Timeout. Errors:
+// ErrSkipped at once while the breaker is open; else Redis's, and the result is
+// empty. A fault of one of the two answers costs that answer only.
+func (c *Cache) Lookup(ctx context.Context, key link.Key, hash uint64) (Result, error) {
+	c.count.lookups.Add(1)
+	probe, ok := c.breaker.enter()
+	if !ok {
+		c.count.skipped.Add(1)
+		return Result{}, ErrSkipped
+	}
+	r, err := c.lookup(ctx, key, hash)
+	switch {
+	case err == nil:
+		c.breaker.leave(probe, answered, nil)
+	case ctx.Err() != nil:
+		c.breaker.leave(probe, unknown, err)
+	default:
+		c.breaker.leave(probe, failed, err)
+	}
+	if err != nil {
+		c.count.faults.Add(1)
+		return Result{}, fmt.Errorf("l2 lookup %s: %w", key, err)
+	}
+	if r.Entry != nil {
+		c.count.hits.Add(1)
+	}
+	if r.Absent != nil {
+		c.count.negatives.Add(1)
+	}
+	return r, nil
+}
+
+func (c *Cache) lookup(ctx context.Context, key link.Key, hash uint64) (Result, error) {
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
+	defer cancel()
+	shard := feed.Shard(hash)
+	names, shape := &c.keys[shard], c.filters[shard].known()
+
+	pipe := c.cfg.Redis.Pipeline()
+	value := pipe.Get(ctx, names.value(key))
+	bits := redis.NewIntSliceCmd(ctx, probeArgs(names.filter, shape, hash)...)
+	_ = pipe.Process(ctx, bits) // only queued
+	_, _ = pipe.Exec(ctx)       // its error is one of the commands'
+	valueFault, bitsFault := serverFault(value.Err()), serverFault(bits.Err())
+	for _, fault := range []error{valueFault, bitsFault} {
+		if fault != nil && (!isReply(fault) || valueFault != nil && bitsFault != nil) {
+			return Result{}, fault
+		}
+	}
+	var r Result
+	if value.Err() == nil {
+		r.Entry = parseValue(value.Val(), key)
+	}
+	if bitsFault == nil { // another type's key is no filter
+		r.Absent = c.no(shard, key, shape, bits.Val(), r.Entry)
+	}
+	return r, nil
+}
+
+// parseValue is nil for bytes of another format, damage, and another key's
+// entry.
+func parseValue(b string, key link.Key) *feed.Entry {
+	e, err := feed.ParseEntry([]byte(b))
+	if err != nil || e.Key != key {
+		return nil
+	}
+	return e
+}
+
+// The numbers that a probe of the filter reads: the header's fields, the end
+// mark, and the key's K bits.
+const (
+	headerFields = len(bloom.Fields{})
+	endField     = headerFields
+	firstBit     = headerFields + 1
+)
+
+// probeArgs is the BITFIELD_RO that reads them in one command, so that bits and
+// position belong together. Unsigned numbers of 64 bits are not to be had there.
+func probeArgs(key string, shape bloom.Shape, hash uint64) []any {
+	const perRead = 3
+	args := make([]any, 0, 2+perRead*(firstBit+bloom.MaxK))
+	args = append(args, "BITFIELD_RO", key,
+		"GET", "u32", 0, "GET", "u32", 32, "GET", "i64", 64, "GET", "i64", 128, "GET", "u32", 192, "GET", "u32", 224,
+		"GET", "u8", shape.EndAt()*8)
+	var buf [bloom.MaxK]uint32
+	for _, bit := range shape.Positions(hash, buf[:0]) {
+		args = append(args, "GET", "u1", bloom.HeaderSize*8+int64(bit))
+	}
+	return args
+}
+
+// no is the filter's negative answer as an entry, nil for "maybe". read is what
+// probeArgs with this shape asked for.
+func (c *Cache) no(shard int, key link.Key, shape bloom.Shape, read []int64, held *feed.Entry) *feed.Entry {
+	f := &c.filters[shard]
+	if len(read) < firstBit {
+		c.suspect(shard)
+		return nil
+	}
+	h, err := bloom.Fields(read[:headerFields]).Header()
+	if err != nil {
+		c.suspect(shard)
+		return nil
+	}
+	if h.Shape != shape {
+		f.learn(h.Shape)
+		return nil
+	}
+	if read[endField] != bloom.End {
+		f.distrust(h.Generation)
+		c.suspect(shard)
+		return nil
+	}
+	if !f.trusts(h.Generation) || !anyZero(read[firstBit:]) {
+		return nil
+	}
+	absent := &feed.Entry{Epoch: h.Epoch, AsOf: h.Position, Key: key}
+	switch {
+	case held == nil:
+		return absent
+	case held.Epoch == h.Epoch && held.Version > 0 && held.Version <= h.Position:
+		// The key was made no later than its version: the filter has lost it.
+		f.distrust(h.Generation)
+		c.count.distrusts.Add(1)
+		c.suspect(shard)
+		return nil
+	case held.Newer(absent):
+		return nil
+	}
+	return absent
+}
+
+func anyZero(bits []int64) bool {
+	for _, b := range bits {
+		if b == 0 {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,242 @@
+package limit
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"waypost/deploy/services"
+)
+
+// edge is a limiter whose settling rounds the test makes itself.
+type edge struct {
+	*Limiter
+	settler *settler
+}
+
+// asyncEdges returns n edges in mode Async on one Redis that is never given up.
+func asyncEdges(t *testing.T, n int, cfg Config) []edge {
+	t.Helper()
+	addr := services.Redis(t).Addr()
+	cfg.Prefix, cfg.Timeout = "wp", patience
+	edges := make([]edge, n)
+	for i := range edges {
+		cfg.Redis = connect(t, addr)
+		l := mustNew(t, cfg)
+		edges[i] = edge{l, newSettler(l)}
+	}
+	return edges
+}
+
+// settleNow makes one settling round.
+func (e edge) settleNow(t *testing.T) time.Duration {
+	t.Helper()
+	pause := e.settler.step(t.Context())
+	if got := e.Stats().SettleErrors; got != 0 {
+		t.Fatalf("settling errors: got %d, want 0", got)
+	}
+	return pause
+}
+
+// The bound in Limiter's comment, over some seconds, with two edges that settle
+// as Run does, and the longest window that there really was.
+func TestAsyncOverAdmissionIsBounded(t *testing.T) {
+	t.Parallel()
+	const rate, burst, span = 50, 40, 3 * time.Second
+	for name, local := range map[string]int{"whole burst ahead": burst, "an eighth ahead": burst / 8} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			edges := asyncEdges(t, 2, Config{Rate: rate, Burst: burst, LocalBurst: local})
+			ctx, cancel := context.WithTimeout(t.Context(), span)
+			defer cancel()
+			windows := make([]time.Duration, len(edges))
+			var wg sync.WaitGroup
+			start := time.Now()
+			for i, e := range edges {
+				wg.Go(func() { windows[i] = settleUntil(t, ctx, e) })
+				for range 2 {
+					wg.Go(func() { ask(ctx, e.Limiter, 500*time.Microsecond) })
+				}
+			}
+			wg.Wait()
+			elapsed, window := time.Since(start), max(windows[0], windows[1])
+
+			got := float64(edges[0].Stats().Admitted + edges[1].Stats().Admitted)
+			paid := burst + rate*elapsed.Seconds()
+			excess := float64(len(edges)) * (float64(local) + rate*window.Seconds())
+			t.Logf("in %v, window %v: admitted %.0f, paid for %.1f, bound %.1f", elapsed, window, got, paid, paid+excess)
+			if got > paid+excess {
+				t.Errorf("in %v: admitted %.0f, want at most %.1f", elapsed, got, paid+excess)
+			}
+			if got < burst {
+				t.Errorf("in %v: admitted %.0f, want at least the burst of %d", elapsed, got, burst)
+			}
+		})
+	}
+}
+
+// settleUntil settles as Run does until ctx ends, and returns the longest time
+// from the start of a round to the end of the next.
+func settleUntil(t *testing.T, ctx context.Context, e edge) (longest time.Duration) {
+	last := time.Now()
+	for ctx.Err() == nil {
+		start := time.Now()
+		pause := e.settleNow(t)
+		longest, last = max(longest, time.Since(last)), start
+		select {
+		case <-ctx.Done():
+		case <-time.After(pause):
+		}
+	}
+	return max(longest, time.Since(last))
+}
+
+// ask asks for the visitor's admission at every tick until ctx ends.
+func ask(ctx context.Context, l *Limiter, tick time.Duration) {
+	ticker := time.NewTicker(tick)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+			l.Allow(ctx, visitor)
+		}
+	}
+}
+
+func TestAsyncEdgeAdmitsTheWholeBurstAlone(t *testing.T) {
+	t.Parallel()
+	var h hand
+	e := asyncEdges(t, 1, Config{Rate: 0.01, Burst: 30, Clock: h.clock})[0]
+	got := 0
+	for range 10 {
+		got += admitted(t, e.Limiter, visitor, 7)
+		e.settleNow(t)
+	}
+	if got != 30 {
+		t.Errorf("one edge that settles: admitted %d, want exactly the burst of 30", got)
+	}
+}
+
+func TestSmallLocalBurstIsRefilledByEveryRound(t *testing.T) {
+	t.Parallel()
+	var h hand
+	e := asyncEdges(t, 1, Config{Rate: 0.01, Burst: 30, LocalBurst: 4, Clock: h.clock})[0]
+	for round, want := range []int{4, 4, 4, 4, 4, 4, 4, 2, 0, 0} {
+		if got := admitted(t, e.Limiter, visitor, 10); got != want {
+			t.Errorf("round %d: admitted %d, want %d", round, got, want)
+		}
+		e.settleNow(t)
+	}
+}
+
+func TestEdgeLearnsWhatAnotherSpent(t *testing.T) {
+	t.Parallel()
+	var h hand
+	edges := asyncEdges(t, 2, Config{Rate: 0.01, Burst: 30, Clock: h.clock})
+	a, b := edges[0], edges[1]
+	if got := admitted(t, a.Limiter, visitor, 20); got != 20 {
+		t.Fatalf("first edge: admitted %d, want 20", got)
+	}
+	a.settleNow(t)
+	if got := admitted(t, b.Limiter, visitor, 1); got != 1 {
+		t.Fatalf("second edge: admitted %d, want 1", got)
+	}
+	b.settleNow(t)
+	if got := admitted(t, b.Limiter, visitor, 20); got != 9 {
+		t.Errorf("second edge, settled: admitted %d, want the 9 that are left", got)
+	}
+}
+
+func TestEdgeInDebtStaysClosedUntilRedisSaysOtherwise(t *testing.T) {
+	t.Parallel()
+	const burst = 30
+	var h hand
+	edges := asyncEdges(t, 2, Config{Rate: 0.01, Burst: burst, Clock: h.clock})
+	for _, e := range edges {
+		if got := admitted(t, e.Limiter, visitor, 2*burst); got != burst {
+			t.Fatalf("before settling: admitted %d, want %d", got, burst)
+		}
+	}
+	edges[0].settleNow(t)
+	edges[1].settleNow(t) // 30 tokens in debt: 3000 s
+	h.advance(3 * time.Hour)
+	if got := admitted(t, edges[1].Limiter, visitor, 1); got != 0 {
+		t.Errorf("by the edge's clock alone: admitted %d, want 0", got)
+	}
+	// Redis' clock has not moved by three hours, so it is a debt still.
+	edges[1].settleNow(t)
+	if got := admitted(t, edges[1].Limiter, visitor, 1); got != 0 {
+		t.Errorf("after a round that found a debt: admitted %d, want 0", got)
+	}
+	if err := edges[1].shared.client.Del(t.Context(), edges[1].shared.key(visitor.id())).Err(); err != nil {
+		t.Fatal(err)
+	}
+	h.advance(3 * time.Hour)
+	edges[1].settleNow(t)
+	if got := admitted(t, edges[1].Limiter, visitor, 2*burst); got != burst {
+		t.Errorf("after a round that found a full bucket: admitted %d, want %d", got, burst)
+	}
+}
+
+func TestClientThatWaitsIsAdmittedAgain(t *testing.T) {
+	t.Parallel()
+	e := asyncEdges(t, 1, Config{Rate: 100, Burst: 10})[0]
+	admitted(t, e.Limiter, visitor, 50)
+	running(t, e.Limiter)
+	eventually(t, "admitted again", func() bool { return admitted(t, e.Limiter, visitor, 1) == 1 })
+}
+
+func TestEverythingAdmittedIsChargedOnce(t *testing.T) {
+	t.Parallel()
+	const clients, burst = batchSize + 100, 10
+	var h hand
+	edges := asyncEdges(t, 2, Config{Rate: 0.001, Burst: burst, Table: DefaultTable, Clock: h.clock})
+	for n := range clients {
+		for i, e := range edges {
+			admitted(t, e.Limiter, network(n), n%3+i)
+		}
+	}
+	for range 3 {
+		for _, e := range edges {
+			e.settleNow(t)
+		}
+	}
+	s := edges[0].shared
+	for n := range clients {
+		read := []debit{{key: s.key(network(n).id())}}
+		if err := s.charge(t.Context(), read); err != nil {
+			t.Fatal(err)
+		}
+		want := int64(2*(n%3) + 1)
+		if got := burst - read[0].credit/s.interval; got != want {
+			t.Fatalf("client %d: charged %d, want %d", n, got, want)
+		}
+	}
+}
+
+func TestStatsTellOfSettling(t *testing.T) {
+	t.Parallel()
+	var h hand
+	e := asyncEdges(t, 1, Config{Rate: 1, Burst: 10, Clock: h.clock})[0]
+	for _, c := range []Client{visitor, network(1), network(2)} {
+		admitted(t, e.Limiter, c, 2)
+	}
+	e.settleNow(t)
+	h.advance(70 * time.Millisecond)
+	e.settleNow(t)
+	got := e.Stats()
+	if got.Admitted != 6 || got.Settled != 3 || got.Window != 70*time.Millisecond || !got.RedisUp {
+		t.Errorf("Stats: got %+v, want 6 admitted, 3 settled, a window of 70 ms, Redis up", got)
+	}
+}
+
+func TestAsyncAllowNeverCallsRedis(t *testing.T) {
+	t.Parallel()
+	l := mustNew(t, Config{Rate: 50, Burst: 100, Redis: untouchable(t)})
+	if got := admitted(t, l, visitor, 1000); got < 100 {
+		t.Errorf("admitted: got %d, want the burst of 100 or more", got)
+	}
+}
