@@ -24,6 +24,7 @@ type Spec struct {
 	Path string
 	Args []string
 	Env  []string // complete environment, "K=V"; nil: that of this process
+	Add  []string // to the environment, "K=V"; wins over what is there
 	Dir  string
 
 	// Output takes stdout and stderr. An *os.File is handed to the child as it is; any other writer is fed by a
@@ -35,8 +36,9 @@ type Spec struct {
 	StopSignal  syscall.Signal // how Stop asks; zero: SIGTERM
 	DeathSignal syscall.Signal // what the kernel sends when this process dies, however it dies; zero: SIGKILL
 
-	// Ready is asked again and again, with Start's context, until it returns nil; Start returns then. Nil: at once.
-	Ready func(ctx context.Context) error
+	// Ready is asked again and again, with Start's context and the child's id, until it returns nil; Start returns
+	// then. Nil: at once.
+	Ready func(ctx context.Context, pid int) error
 }
 
 // Process is a started child. All methods are safe for concurrent use.
@@ -76,6 +78,7 @@ func (p *Process) live(ctx context.Context, started chan<- error) {
 
 	cmd := exec.CommandContext(ctx, p.spec.Path, p.spec.Args...) //nolint:gosec // running what the caller names is the purpose
 	cmd.Env, cmd.Dir = p.spec.Env, p.spec.Dir
+	cmd.Env = append(cmd.Environ(), p.spec.Add...)
 	cmd.Stdout, cmd.Stderr = p.spec.Output, p.spec.Output
 	cmd.WaitDelay = pipeDelay
 	cmd.SysProcAttr = &syscall.SysProcAttr{
@@ -105,7 +108,7 @@ func (p *Process) awaitReady(ctx context.Context) error {
 	ticker := time.NewTicker(10 * time.Millisecond)
 	defer ticker.Stop()
 	for {
-		err := p.spec.Ready(ctx)
+		err := p.spec.Ready(ctx, p.pid)
 		select {
 		case <-p.done:
 			return fmt.Errorf("%s ended before it was ready: %w", p.spec.Name, p.exit())

@@ -19,18 +19,21 @@ func (p *Process) signal(sig syscall.Signal) {
 	}
 }
 
-// signalTree sends sig to the process first, so that it starts no further children, then to all its descendants.
-// Process groups do not do: each backend of PostgreSQL leads a session of its own.
 func (p *Process) signalTree(sig syscall.Signal) {
 	select {
 	case <-p.done:
-		return
 	default:
+		SignalTree(p.pid, sig)
 	}
-	before := descendants(p.pid) // a killed parent has none any more
-	p.signal(sig)
-	for _, pid := range slices.Concat(before, descendants(p.pid)) {
-		_ = syscall.Kill(pid, sig)
+}
+
+// SignalTree sends sig to the process pid first, so that it starts no further children, then to all its descendants.
+// Process groups do not do: each backend of PostgreSQL leads a session of its own.
+func SignalTree(pid int, sig syscall.Signal) {
+	before := descendants(pid) // a killed parent has none any more
+	_ = syscall.Kill(pid, sig)
+	for _, child := range slices.Concat(before, descendants(pid)) {
+		_ = syscall.Kill(child, sig)
 	}
 }
 

@@ -1,6 +1,7 @@
 package services
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"os"
@@ -24,6 +25,9 @@ func (e *MissingError) Error() string {
 // debianPostgres is where Debian and Ubuntu keep the servers, a folder a major version, outside PATH.
 const debianPostgres = "/usr/lib/postgresql"
 
+// clusterVersion is the file in a cluster that names the major version it was made with.
+const clusterVersion = "PG_VERSION"
+
 // FindPostgres returns the folder that holds initdb and postgres of one version: Debian's newest, else PATH's.
 // The error is a *MissingError when there is none.
 func FindPostgres() (dir string, err error) {
@@ -45,6 +49,19 @@ func FindPostgres() (dir string, err error) {
 		dir = filepath.Dir(path)
 	}
 	return dir, nil
+}
+
+// findFor returns the programs of the version that made the cluster in dir, since no other can run it, as far as that
+// version is installed; for a new cluster those of FindPostgres.
+func findFor(dir string) (string, error) {
+	version, err := os.ReadFile(filepath.Join(dir, clusterVersion)) //nolint:gosec // the cluster's folder
+	if err == nil {
+		same := filepath.Join(debianPostgres, string(bytes.TrimSpace(version)), "bin")
+		if executable(filepath.Join(same, "postgres")) {
+			return same, nil
+		}
+	}
+	return FindPostgres()
 }
 
 // FindRedis returns the path of redis-server, or a *MissingError.

@@ -46,7 +46,7 @@ type PostgresServer struct {
 // StartPostgres initialises the cluster if there is none and returns once it answers queries. ctx bounds the start
 // only. A missing PostgreSQL is a *MissingError.
 func StartPostgres(ctx context.Context, cfg PostgresConfig) (*PostgresServer, error) {
-	bin, err := FindPostgres()
+	bin, err := findFor(cfg.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +66,7 @@ func StartPostgres(ctx context.Context, cfg PostgresConfig) (*PostgresServer, er
 		cfg.Password = rand.Text()
 	}
 	s := &PostgresServer{cfg: cfg, acc: acc, bin: bin}
-	s.name, s.server.start = "postgres", s.run
+	s.name, s.start = "postgres", s.run
 	if err := s.initCluster(ctx); err != nil {
 		return nil, err
 	}
@@ -95,7 +95,7 @@ func (s *PostgresServer) DatabaseURL(name string) string {
 // initCluster makes the cluster unless Dir holds a complete one. A cluster is made under another name and moved, so
 // that an initdb that was cut short is never taken for one.
 func (s *PostgresServer) initCluster(ctx context.Context) error {
-	if _, err := os.Stat(filepath.Join(s.cfg.Dir, "PG_VERSION")); err == nil {
+	if _, err := os.Stat(filepath.Join(s.cfg.Dir, clusterVersion)); err == nil {
 		return nil
 	}
 	fresh := s.cfg.Dir + ".new"
@@ -166,7 +166,7 @@ func (s *PostgresServer) run(ctx context.Context) (*process.Process, error) {
 		StopSignal: syscall.SIGINT, // fast: open transactions are rolled back, sessions closed
 		// Immediate: also ends every backend and frees the shared memory segment, which SIGKILL would leave behind.
 		DeathSignal: syscall.SIGQUIT,
-		Ready:       s.answers,
+		Ready:       func(ctx context.Context, _ int) error { return s.answers(ctx) },
 	})
 	return p, withLog(err, logDir)
 }

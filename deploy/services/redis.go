@@ -1,18 +1,22 @@
 package services
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
-
-	"github.com/redis/go-redis/v9"
+	"time"
 
 	"waypost/deploy/process"
 )
+
+// answerLimit bounds one question to a Redis that is starting.
+const answerLimit = time.Second
 
 // RedisConfig says where a Redis lives. Dir is required.
 type RedisConfig struct {
@@ -48,7 +52,7 @@ func StartRedis(ctx context.Context, cfg RedisConfig) (*RedisServer, error) {
 		cfg.MaxMemory = 64 << 20
 	}
 	s := &RedisServer{cfg: cfg, bin: bin}
-	s.name, s.server.start = "redis", s.run
+	s.name, s.start = "redis", s.run
 	if err := s.launch(ctx, cfg.Port); err != nil {
 		return nil, err
 	}
@@ -73,18 +77,9 @@ func (s *RedisServer) run(ctx context.Context) (*process.Process, error) {
 	if err := os.WriteFile(conf, []byte(s.conf()), 0o600); err != nil {
 		return nil, err
 	}
-	var pid string
 	p, err := process.Start(ctx, process.Spec{
-		Name: s.name, Path: s.bin, Args: []string{conf}, Dir: s.cfg.Dir, Output: out,
-		Ready: func(ctx context.Context) (err error) {
-			pid, err = s.processID(ctx)
-			return err
-		},
+		Name: s.name, Path: s.bin, Args: []string{conf}, Dir: s.cfg.Dir, Output: out, Ready: s.answers,
 	})
-	if err == nil && pid != strconv.Itoa(p.PID()) {
-		p.Kill()
-		err = fmt.Errorf("redis: process %s answers on port %d, not the one that was started", pid, s.port)
-	}
 	return p, withLog(err, s.cfg.Dir)
 }
 
@@ -95,7 +90,6 @@ func (s *RedisServer) conf() string {
 		"bind " + host,
 		"port " + strconv.Itoa(s.port),
 		"daemonize no",
-		"databases 1",
 		"appendonly no",
 		`save ""`,
 		"maxmemory " + strconv.FormatInt(s.cfg.MaxMemory, 10),
@@ -110,16 +104,35 @@ func (s *RedisServer) conf() string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
-// processID asks whoever listens on the port for its process id.
-func (s *RedisServer) processID(ctx context.Context) (string, error) {
-	client := redis.NewClient(&redis.Options{
-		Addr: s.Addr(), Password: s.cfg.Password, PoolSize: 1, MaxRetries: -1, DialerRetries: 1,
-		DisableIdentity: true,
-	})
-	defer client.Close() //nolint:errcheck // nothing was written
-	info, err := client.InfoMap(ctx, "server").Result()
+// answers returns nil once the process pid itself answers on the port. No driver is needed for two lines of the
+// protocol, and a driver would log every refused connection of a start.
+func (s *RedisServer) answers(ctx context.Context, pid int) error {
+	dialer := net.Dialer{Timeout: answerLimit}
+	conn, err := dialer.DialContext(ctx, "tcp", s.Addr())
 	if err != nil {
-		return "", err
+		return err
 	}
-	return info["Server"]["process_id"], nil
+	defer conn.Close() //nolint:errcheck // nothing was written that matters
+	if err := conn.SetDeadline(time.Now().Add(answerLimit)); err != nil {
+		return err
+	}
+	request := "INFO server\r\n"
+	if s.cfg.Password != "" {
+		request = "AUTH " + s.cfg.Password + "\r\n" + request
+	}
+	if _, err := io.WriteString(conn, request); err != nil {
+		return err
+	}
+	for lines := bufio.NewScanner(conn); lines.Scan(); {
+		if strings.HasPrefix(lines.Text(), "-") {
+			return fmt.Errorf("redis: %s", lines.Text())
+		}
+		if got, ok := strings.CutPrefix(lines.Text(), "process_id:"); ok {
+			if got != strconv.Itoa(pid) {
+				return fmt.Errorf("redis: process %s answers on port %d, not the one that was started", got, s.port)
+			}
+			return nil
+		}
+	}
+	return fmt.Errorf("redis: no process id from port %d", s.port)
 }

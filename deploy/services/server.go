@@ -86,6 +86,9 @@ func (s *server) Restart(ctx context.Context) error {
 	return nil
 }
 
+// Process returns the process that runs now.
+func (s *server) Process() *process.Process { return s.current() }
+
 func (s *server) current() *process.Process {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -129,7 +132,7 @@ func freePort(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("free port: %w", err)
 	}
-	port := l.Addr().(*net.TCPAddr).Port //nolint:errcheck // a TCP listener has a TCP address
+	port := l.Addr().(*net.TCPAddr).Port
 	return port, l.Close()
 }
 
@@ -139,7 +142,7 @@ func output(given io.Writer, dir string) (w io.Writer, closeFile func(), err err
 	if given != nil {
 		return given, func() {}, nil
 	}
-	f, err := os.OpenFile(filepath.Join(dir, logName), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	f, err := os.OpenFile(filepath.Join(dir, logName), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600) //nolint:gosec // the server's own folder
 	if err != nil {
 		return nil, nil, err
 	}

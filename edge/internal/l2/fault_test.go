@@ -3,7 +3,6 @@ package l2
 import (
 	"context"
 	"errors"
-	"math/rand/v2"
 	"sync"
 	"testing"
 	"time"
@@ -142,15 +141,11 @@ func TestDamagedValuesAreMisses(t *testing.T) {
 	e := New(config(client, newOrigin()))
 	key := keyOf(1)
 	good := version(1, 1).Append(nil)
-	random := rand.NewChaCha8([32]byte{2})
 	damaged := map[string][]byte{"empty": {}, "cut": good[:len(good)-1], "longer": append(good[:len(good):len(good)], 0)}
 	damaged["another format"] = append([]byte{9}, good[1:]...)
 	damaged["another key"] = (&feed.Entry{Epoch: 1, AsOf: 1, Version: 1, Key: keyOf(2), Body: live()}).Append(nil)
 	for range 20 {
-		b := make([]byte, 100)
-		if _, err := random.Read(b); err != nil {
-			t.Fatal(err)
-		}
+		b := noise(make([]byte, 100))
 		damaged["random "+string(b)] = b
 		b = append([]byte{1}, b...)
 		damaged["random "+string(b)] = b

@@ -65,14 +65,13 @@ func TestFiltersComeBackByThemselves(t *testing.T) {
 			return nil
 		}
 	}
-	random := rand.NewChaCha8([32]byte{1})
 	for _, tc := range []struct {
 		name string
 		lose func(ctx context.Context, client *redis.Client, e *edge) error
 	}{
 		{"flushed", func(ctx context.Context, client *redis.Client, _ *edge) error { return client.FlushAll(ctx).Err() }},
 		{"only filters deleted", deleteFilters},
-		{"random bytes", damage(func(b []byte) []byte { _, err := random.Read(b); return keep(b, err) })},
+		{"random bytes", damage(noise)},
 		{"cut to the header", damage(func(b []byte) []byte { return b[:bloom.HeaderSize] })},
 		{"cut in the middle", damage(func(b []byte) []byte { return b[:len(b)/2] })},
 		{"too long", damage(func(b []byte) []byte { return append(b, 0) })},
@@ -80,15 +79,14 @@ func TestFiltersComeBackByThemselves(t *testing.T) {
 		{"a position beyond the head", damage(func(b []byte) []byte { b[20] = 1; return b })},
 		{"an epoch that never was", damage(func(b []byte) []byte { b[14] = 1; return b })},
 		{"another type", func(ctx context.Context, client *redis.Client, e *edge) error {
-			if err := deleteFilters(ctx, client, e); err != nil {
-				return err
-			}
-			for shard := range feed.Shards {
-				if err := client.LPush(ctx, e.keys[shard].filter, "x").Err(); err != nil {
-					return err
+			_, err := client.TxPipelined(ctx, func(tx redis.Pipeliner) error { // or the filter is back in between
+				for shard := range feed.Shards {
+					tx.Del(ctx, e.keys[shard].filter)
+					tx.LPush(ctx, e.keys[shard].filter, "x")
 				}
-			}
-			return nil
+				return nil
+			})
+			return err
 		}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -107,9 +105,10 @@ func TestFiltersComeBackByThemselves(t *testing.T) {
 	}
 }
 
-func keep(b []byte, err error) []byte {
-	if err != nil {
-		panic(err) // ChaCha8 has no error
+// noise overwrites b with random bytes.
+func noise(b []byte) []byte {
+	for i := range b {
+		b[i] = byte(rand.Uint32())
 	}
 	return b
 }
@@ -283,7 +282,7 @@ func TestEdgesOfDifferentCapacityAgreeOnTheLarger(t *testing.T) {
 func TestKeysMadeWhileTheFilterIsBuiltAreIn(t *testing.T) {
 	t.Parallel()
 	o := newOrigin()
-	o.page = 2
+	o.page = 4
 	for i := range 1000 {
 		o.create(keyOf(i))
 	}
@@ -309,6 +308,43 @@ func TestKeysMadeWhileTheFilterIsBuiltAreIn(t *testing.T) {
 	for i := range made {
 		if key := (link.Key{Code: "a" + keyOf(i).Code}); e.refuses(t, key) {
 			t.Fatalf("%s, which was created between two pages, is refused", key)
+		}
+	}
+}
+
+func TestABuiltFilterStandsAtTheHead(t *testing.T) {
+	t.Parallel()
+	const shard = 5
+	o := newOrigin()
+	o.page = 1
+	var made []link.Key
+	create := func(prefix string) {
+		for n := 0; ; n++ {
+			key := link.Key{Code: prefix + keyOf(n).Code}
+			if feed.Shard(key.Hash()) == shard {
+				o.create(key)
+				made = append(made, key)
+				return
+			}
+		}
+	}
+	for _, prefix := range []string{"m", "n", "o"} {
+		create(prefix)
+	}
+	o.behind = func() { create("a" + keyOf(len(made)).Code) } // no page will have it
+	f, err := New(config(nil, o)).build(within(t), shard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, heads := o.heads(); f.Position != heads[shard] || f.Epoch != 1 || f.Shape != small() {
+		t.Errorf("header: got %+v, want epoch 1, position %d, shape %+v", f.Header, heads[shard], small())
+	}
+	if len(made) <= 3 {
+		t.Fatal("nothing was created between pages")
+	}
+	for _, key := range made {
+		if !f.Has(key.Hash()) {
+			t.Errorf("Has(%s): got false, want true", key)
 		}
 	}
 }

@@ -3,8 +3,11 @@ package limit
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 
 	"waypost/deploy/services"
 )
@@ -194,6 +197,10 @@ func TestEverythingAdmittedIsChargedOnce(t *testing.T) {
 	const clients, burst = batchSize + 100, 10
 	var h hand
 	edges := asyncEdges(t, 2, Config{Rate: 0.001, Burst: burst, Table: DefaultTable, Clock: h.clock})
+	var sizes pipelineSizes
+	for _, e := range edges {
+		e.shared.client.AddHook(&sizes)
+	}
 	for n := range clients {
 		for i, e := range edges {
 			admitted(t, e.Limiter, network(n), n%3+i)
@@ -214,6 +221,42 @@ func TestEverythingAdmittedIsChargedOnce(t *testing.T) {
 		if got := burst - read[0].credit/s.interval; got != want {
 			t.Fatalf("client %d: charged %d, want %d", n, got, want)
 		}
+	}
+	if got := sizes.largest.Load(); got != batchSize {
+		t.Errorf("largest pipeline: got %d commands, want %d", got, batchSize)
+	}
+}
+
+// pipelineSizes is a hook that keeps the size of the largest pipeline.
+type pipelineSizes struct{ largest atomic.Int64 }
+
+func (p *pipelineSizes) DialHook(next redis.DialHook) redis.DialHook { return next }
+
+func (p *pipelineSizes) ProcessHook(next redis.ProcessHook) redis.ProcessHook { return next }
+
+func (p *pipelineSizes) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.ProcessPipelineHook {
+	return func(ctx context.Context, cmds []redis.Cmder) error {
+		p.largest.Store(max(p.largest.Load(), int64(len(cmds))))
+		return next(ctx, cmds)
+	}
+}
+
+func TestAnswerAboutAClientThatLostItsSlotIsDropped(t *testing.T) {
+	t.Parallel()
+	var h hand
+	e := asyncEdges(t, 1, Config{Rate: 0.01, Burst: 10, Clock: h.clock})[0]
+	admitted(t, e.Limiter, visitor, 10)
+	id := visitor.id()
+	slot := e.table.set(id).find(id)
+	e.settler.debits = append(e.settler.debits, debit{slot: slot, id: id, key: e.shared.key(id), pending: 10, tokens: 10})
+	// What happens while the round is under way:
+	slot.id.Store(uint64(network(1).id()))
+	slot.state.Store(uint64(newBucket(0, 3, false)))
+	if err := e.settler.flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := bucket(slot.state.Load()), newBucket(0, 3, false); got != want {
+		t.Errorf("bucket of the slot's new client: got %x, want %x, untouched", got, want)
 	}
 }
 

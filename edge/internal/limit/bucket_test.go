@@ -37,11 +37,21 @@ func TestBucketSpendsWhatItHoldsAndRefills(t *testing.T) {
 		ok   bool
 		wait int64
 	}{
-		{0, true, 0}, {0, true, 0}, {0, true, 0},
-		{0, false, 1000}, {400, false, 600}, {999, false, 1},
-		{1000, true, 0}, {1000, false, 1000},
-		{3000, true, 0}, {3000, true, 0}, {3000, false, 1000},
-		{900_000, true, 0}, {900_000, true, 0}, {900_000, true, 0}, {900_000, false, 1000},
+		{0, true, 0},
+		{0, true, 0},
+		{0, true, 0},
+		{0, false, 1000},
+		{400, false, 600},
+		{999, false, 1},
+		{1000, true, 0},
+		{1000, false, 1000},
+		{3000, true, 0},
+		{3000, true, 0},
+		{3000, false, 1000},
+		{900_000, true, 0},
+		{900_000, true, 0},
+		{900_000, true, 0},
+		{900_000, false, 1000},
 	}
 	spent := int64(0)
 	for i, step := range steps {

@@ -2,6 +2,7 @@ package limit
 
 import (
 	"bytes"
+	"encoding/binary"
 	"net/netip"
 )
 
@@ -53,24 +54,26 @@ func parseIPv4(b []byte) (netip.Addr, bool) {
 	if len(b) > len("255.255.255.255") {
 		return netip.Addr{}, false
 	}
-	var octets [4]byte
-	for i := range octets {
+	var addr [4]byte
+	word := uint32(0)
+	for i := range addr {
 		if i > 0 {
 			if len(b) == 0 || b[0] != '.' {
 				return netip.Addr{}, false
 			}
 			b = b[1:]
 		}
-		digits, v := 0, 0
+		digits, octet := 0, uint32(0)
 		for ; digits < len(b) && b[digits] >= '0' && b[digits] <= '9'; digits++ {
-			v = v*10 + int(b[digits]-'0')
+			octet = octet*10 + uint32(b[digits]-'0')
 		}
-		if digits == 0 || digits > 3 || v > 255 || digits > 1 && b[0] == '0' {
+		if digits == 0 || digits > 3 || octet > 255 || digits > 1 && b[0] == '0' {
 			return netip.Addr{}, false
 		}
-		octets[i], b = byte(v), b[digits:]
+		word, b = word<<8|octet, b[digits:]
 	}
-	return netip.AddrFrom4(octets), len(b) == 0
+	binary.BigEndian.PutUint32(addr[:], word)
+	return netip.AddrFrom4(addr), len(b) == 0
 }
 
 // parseIPv6 reads the forms of RFC 4291, 2.2, and returns an IPv4-mapped
@@ -107,11 +110,11 @@ func parseIPv6(b []byte) (netip.Addr, bool) {
 			b = nil
 			break
 		}
-		v, digits := hexGroup(b)
+		group, digits := hexGroup(b)
 		if digits == 0 || n == 16 {
 			return netip.Addr{}, false
 		}
-		addr[n], addr[n+1] = byte(v>>8), byte(v) //nolint:gosec // the two bytes of a group
+		binary.BigEndian.PutUint16(addr[n:], group)
 		n, b = n+2, b[digits:]
 	}
 	switch {

@@ -2,7 +2,6 @@ package limit
 
 import (
 	"hash/maphash"
-	"math/bits"
 	"sync"
 	"sync/atomic"
 )
@@ -42,23 +41,22 @@ type set struct {
 // Safe for concurrent use.
 type table struct {
 	sets  []set
+	mask  uint64 // the number of sets, a power of two, less one
 	seed  maphash.Seed
 	taken atomic.Uint64 // buckets taken over before they were idle
 }
 
 // newTable returns a table for at least clients clients.
 func newTable(clients int) *table {
-	sets := (clients + slotsPerSet - 1) / slotsPerSet
-	return &table{
-		sets: make([]set, 1<<bits.Len(uint(sets-1))), //nolint:gosec // clients is positive
-		seed: maphash.MakeSeed(),
+	mask := uint64(0)
+	for room := slotsPerSet; room < clients; room *= 2 {
+		mask = mask<<1 | 1
 	}
+	return &table{sets: make([]set, mask+1), mask: mask, seed: maphash.MakeSeed()}
 }
 
 // set returns the set of a client.
-func (t *table) set(id clientID) *set {
-	return &t.sets[maphash.Comparable(t.seed, id)&uint64(len(t.sets)-1)]
-}
+func (t *table) set(id clientID) *set { return &t.sets[maphash.Comparable(t.seed, id)&t.mask] }
 
 // find returns the client's slot in s, or nil.
 func (s *set) find(id clientID) *slot {

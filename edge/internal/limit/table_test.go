@@ -3,7 +3,9 @@ package limit
 import (
 	"encoding/binary"
 	"net/netip"
+	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 	"unsafe"
@@ -74,18 +76,27 @@ func TestFloodOfClientsBuysNoFreshBucket(t *testing.T) {
 
 func TestRequestsOfANewClientShareOneSlot(t *testing.T) {
 	t.Parallel()
-	const clients, callers, burst = 64, 16, 5
+	const clients, callers, burst = 100, 8, 5
 	var h hand
 	l := mustNew(t, Config{Rate: 1, Burst: burst, Table: 64 * clients, Clock: h.clock})
-	var wg sync.WaitGroup
-	for range callers {
-		wg.Go(func() {
-			for n := range clients {
+	for n := range clients {
+		// The callers find no slot and meet where one is given away.
+		set := l.table.set(network(n).id())
+		set.claiming.Lock()
+		var wg sync.WaitGroup
+		var arrived atomic.Int32
+		for range callers {
+			wg.Go(func() {
+				arrived.Add(1)
 				admitted(t, l, network(n), 1)
-			}
-		})
+			})
+		}
+		for arrived.Load() < callers {
+			runtime.Gosched()
+		}
+		set.claiming.Unlock()
+		wg.Wait()
 	}
-	wg.Wait()
 	if got, want := l.Stats().Admitted, uint64(clients*burst); got != want {
 		t.Errorf("admitted: got %d, want %d for each of %d clients", got, burst, clients)
 	}
@@ -99,7 +110,7 @@ func TestRequestsOfANewClientShareOneSlot(t *testing.T) {
 	}
 	for n := range clients {
 		if got := slots[uint64(network(n).id())]; got != 1 {
-			t.Errorf("slots of client %d: got %d, want 1", n, got)
+			t.Fatalf("slots of client %d: got %d, want 1", n, got)
 		}
 	}
 }

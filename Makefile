@@ -1,0 +1,108 @@
+# Waypost. `make help` lists what there is; everything runs on one machine, Debian or Ubuntu, with Go, git and make.
+
+SHELL       := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+MAKEFLAGS   += --no-print-directory
+.DEFAULT_GOAL := help
+
+MODULES := shared edge origin deploy bench
+SERVERS := postgresql redis-server
+
+GOLANGCI_VERSION  := v2.15.0
+BENCHSTAT_VERSION := v0.0.0-20260908200009-22c9c6c9d4da
+TOOLS     := $(CURDIR)/.tools
+GOLANGCI  := $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION)/golangci-lint
+
+FUZZTIME   ?= 60s
+BENCHTIME  ?= 1s
+BENCHCOUNT ?= 3
+BENCH      ?= .
+PROFILE    ?= waypost/edge/internal/httpd
+FAULTS     ?= Fault|Down|Slow|Flush|Kill|Pause|Cut|Restart|Outlives|Stall
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: run
+run: build ## start the whole stack on 127.0.0.1 and stay in front; Ctrl-C stops it
+	@exec bin/waypost-local run
+
+.PHONY: build
+build: ## build the binaries into bin/
+	go build -trimpath -o bin/waypost-edge waypost/edge
+	go build -trimpath -o bin/waypost-origin waypost/origin
+	go build -trimpath -o bin/waypost-local waypost/deploy/local
+
+.PHONY: build-race
+build-race: gcc
+	go build -race -o bin/race/waypost-edge waypost/edge
+	go build -race -o bin/race/waypost-origin waypost/origin
+	go build -o bin/waypost-local waypost/deploy/local
+
+.PHONY: gcc servers
+gcc:
+	@deploy/install.sh gcc
+servers:
+	@deploy/install.sh $(SERVERS)
+
+.PHONY: test
+test: servers build-race ## all tests of all modules with the race detector, on real PostgreSQL, Redis and NATS
+	CGO_ENABLED=1 go test -race -short -timeout 15m work
+
+.PHONY: test-long
+test-long: servers build-race ## the same in their long versions
+	CGO_ENABLED=1 go test -race -timeout 60m work
+
+.PHONY: check
+check: $(GOLANGCI) ## format, lint, tidy and vet, all with nothing to complain about
+	$(GOLANGCI) fmt --diff
+	@for m in $(MODULES); do echo "lint $$m"; (cd $$m && $(GOLANGCI) run ./...); done
+	@for m in $(MODULES); do echo "tidy $$m"; (cd $$m && go mod tidy -diff); done
+	@deploy/worksync.sh
+	go vet work
+
+.PHONY: fmt
+fmt: $(GOLANGCI) ## format all code
+	$(GOLANGCI) fmt
+
+.PHONY: tidy
+tidy: ## tidy all modules and bring the workspace in step
+	@for m in $(MODULES); do (cd $$m && go mod tidy); done
+	go work sync
+	@for m in $(MODULES); do (cd $$m && go mod tidy); done
+
+.PHONY: bench
+bench: servers ## all Go benchmarks (BENCH=regexp, BENCHTIME, BENCHCOUNT); results in bench/results/
+	deploy/bench.sh '$(BENCH)' '$(BENCHTIME)' '$(BENCHCOUNT)'
+
+.PHONY: benchstat
+benchstat: $(TOOLS)/benchstat-$(BENCHSTAT_VERSION)/benchstat ## compare two bench results: OLD=file NEW=file
+	$< $(OLD) $(NEW)
+
+.PHONY: chaos
+chaos: servers build-race ## the tests that kill, pause, cut and slow things (FAULTS=regexp); results in bench/results/
+	deploy/chaos.sh '$(FAULTS)'
+
+.PHONY: fuzz
+fuzz: servers ## every fuzz target for FUZZTIME (60s) each
+	deploy/fuzz.sh '$(FUZZTIME)' $(MODULES)
+
+.PHONY: profile
+profile: servers ## CPU and heap profile of the benchmarks of one package (PROFILE=import path); in bench/results/
+	deploy/profile.sh '$(PROFILE)' '$(BENCH)' '$(BENCHTIME)'
+
+.PHONY: images
+images: ## build the two container images; needs a Docker engine
+	docker build -f deploy/edge.Dockerfile -t waypost-edge .
+	docker build -f deploy/origin.Dockerfile -t waypost-origin .
+
+.PHONY: clean
+clean: ## remove what was built; data in .waypost/ stays
+	rm -rf bin .tools
+
+# Built from source by the go command, pinned, one folder a version.
+$(GOLANGCI):
+	GOBIN=$(dir $@) go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
+$(TOOLS)/benchstat-$(BENCHSTAT_VERSION)/benchstat:
+	GOBIN=$(dir $@) go install golang.org/x/perf/cmd/benchstat@$(BENCHSTAT_VERSION)

@@ -1,0 +1,208 @@
+package fleet
+
+import (
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"waypost/deploy/services"
+)
+
+// The names that all parts of a fleet agree on.
+const (
+	home         = "eu" // the region whose Redis the origins use too
+	edgePrefix   = "wp"
+	originPrefix = "wpo"
+	secret       = "between origins and edges" //nolint:gosec // of processes that live as long as a test
+)
+
+// Fleet is a running Waypost: real PostgreSQL, a Redis a region, NATS, and the services as processes.
+type Fleet struct {
+	Origins []*Origin
+	Edges   []*Edge
+
+	Postgres *services.PostgresServer         // nil unless Spec.PrivatePostgres
+	Redis    map[string]*services.RedisServer // by region
+	NATS     *services.NATSServer
+
+	// RedisProxies stand before Redis: one for each edge, in the order of Edges, then the origins'. Nil unless
+	// Spec.ProxyRedis.
+	RedisProxies []*services.Proxy
+
+	databaseURL string
+	natsURL     string
+}
+
+// Origin is one origin.
+type Origin struct {
+	*Process
+	API      string          // address of the public listener
+	Internal string          // address of the listener that edges call
+	Database *services.Proxy // what it reaches PostgreSQL through; nil unless Spec.ProxyPostgres
+
+	keyFile string
+}
+
+// Edge is one edge.
+type Edge struct {
+	*Process
+	Region string
+	Addr   string // of the public listener
+}
+
+// Start makes a fleet, starts it, and ends all of it at the test's end. Every process must stop in time and with
+// exit status 0, and no log may tell of a data race or a panic. If the test failed, the logs are printed.
+func Start(t testing.TB, spec Spec) *Fleet {
+	t.Helper()
+	f := Prepare(t, spec)
+	f.Launch(t)
+	f.Settle(t)
+	return f
+}
+
+// Prepare makes a fleet and starts what it depends on, but none of its own processes.
+func Prepare(t testing.TB, spec Spec) *Fleet {
+	t.Helper()
+	spec = spec.withDefaults()
+	f := &Fleet{Redis: map[string]*services.RedisServer{}, NATS: services.NATS(t)}
+	f.natsURL = f.NATS.URL()
+	if spec.PrivatePostgres {
+		f.Postgres = services.PrivatePostgres(t)
+		f.databaseURL = f.Postgres.URL()
+	} else {
+		f.databaseURL = services.Postgres(t)
+	}
+	for _, region := range append([]string{home}, spec.Edges...) {
+		if f.Redis[region] == nil {
+			f.Redis[region] = services.Redis(t)
+		}
+	}
+	if spec.ProxyRedis {
+		for _, region := range append(slices.Clone(spec.Edges), home) {
+			f.RedisProxies = append(f.RedisProxies, services.NewProxy(t, f.Redis[region].Addr()))
+		}
+	}
+	for i := range spec.Origins {
+		f.Origins = append(f.Origins, f.newOrigin(t, spec, i))
+	}
+	for i := range spec.Edges {
+		f.Edges = append(f.Edges, f.newEdge(t, spec, i))
+	}
+	return f
+}
+
+// Launch starts all origins at once, then all edges at once, and waits until each is ready.
+func (f *Fleet) Launch(t testing.TB) {
+	t.Helper()
+	for _, o := range f.Origins {
+		o.Launch(t)
+	}
+	for _, o := range f.Origins {
+		o.AwaitReady(t)
+	}
+	for _, e := range f.Edges {
+		e.Launch(t)
+	}
+	for _, e := range f.Edges {
+		e.AwaitReady(t)
+	}
+}
+
+func (f *Fleet) newOrigin(t testing.TB, spec Spec, i int) *Origin {
+	t.Helper()
+	o := &Origin{API: freeAddr(t), Internal: freeAddr(t), keyFile: filepath.Join(t.TempDir(), "admin.key")}
+	databaseURL := f.databaseURL
+	if spec.ProxyPostgres {
+		u, err := url.Parse(databaseURL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o.Database = services.NewProxy(t, u.Host)
+		u.Host = o.Database.Addr()
+		databaseURL = u.String()
+	}
+	o.Process = newProcess(t, spec.Binaries, "origin-"+strconv.Itoa(i), originBinary, []string{"serve"}, map[string]string{
+		"WAYPOST_LISTEN":          o.API,
+		"WAYPOST_INTERNAL_LISTEN": o.Internal,
+		"WAYPOST_INTERNAL_SECRET": secret,
+		"WAYPOST_DATABASE_URL":    databaseURL,
+		"WAYPOST_REDIS_URL":       f.redisURL(spec, home, len(spec.Edges)),
+		"WAYPOST_REDIS_PREFIX":    originPrefix,
+		"WAYPOST_NATS_URL":        f.natsURL,
+		"WAYPOST_PUBLIC_URL":      "http://wp.example",
+		"WAYPOST_DRAIN":           "0s",
+		"WAYPOST_ADMIN_KEY_FILE":  o.keyFile,
+	}, spec.OriginEnv)
+	return o
+}
+
+func (f *Fleet) newEdge(t testing.TB, spec Spec, i int) *Edge {
+	t.Helper()
+	region := spec.Edges[i]
+	e := &Edge{Region: region, Addr: freeAddr(t)}
+	e.Process = newProcess(t, spec.Binaries, "edge-"+region+"-"+strconv.Itoa(i), edgeBinary, nil, map[string]string{
+		"WAYPOST_REGION":          region,
+		"WAYPOST_EDGE_ID":         region + "-" + strconv.Itoa(i),
+		"WAYPOST_LISTEN":          e.Addr,
+		"WAYPOST_ORIGIN_URL":      f.originURLs(i),
+		"WAYPOST_INTERNAL_SECRET": secret,
+		"WAYPOST_REDIS_URL":       f.redisURL(spec, region, i),
+		"WAYPOST_REDIS_PREFIX":    edgePrefix,
+		"WAYPOST_NATS_URL":        f.natsURL,
+		"WAYPOST_LIMIT_MODE":      "off",
+		"WAYPOST_DRAIN":           "0s",
+	}, spec.EdgeEnv)
+	return e
+}
+
+// originURLs lists all origins, each edge another one first.
+func (f *Fleet) originURLs(edge int) string {
+	var urls []string
+	for i := range f.Origins {
+		urls = append(urls, "http://"+f.Origins[(edge+i)%len(f.Origins)].Internal)
+	}
+	return strings.Join(urls, ",")
+}
+
+// redisURL is the region's Redis, or the proxy with this index before it.
+func (f *Fleet) redisURL(spec Spec, region string, proxy int) string {
+	if spec.ProxyRedis {
+		return "redis://" + f.RedisProxies[proxy].Addr() + "/0"
+	}
+	return f.Redis[region].URL()
+}
+
+// AdminKeys are the first keys that this fleet's origins made, one at most from each.
+func (f *Fleet) AdminKeys(t testing.TB) (keys []string) {
+	t.Helper()
+	for _, o := range f.Origins {
+		b, err := os.ReadFile(o.keyFile)
+		switch {
+		case err == nil:
+			keys = append(keys, strings.TrimSpace(string(b)))
+		case !os.IsNotExist(err):
+			t.Fatalf("%s: admin key: %v", o.Name, err)
+		}
+	}
+	return keys
+}
+
+// API calls the first origin as the admin.
+func (f *Fleet) API(t testing.TB) *API {
+	t.Helper()
+	return f.APIOf(t, f.Origins[0])
+}
+
+// APIOf calls an origin as the admin.
+func (f *Fleet) APIOf(t testing.TB, o *Origin) *API {
+	t.Helper()
+	keys := f.AdminKeys(t)
+	if len(keys) != 1 {
+		t.Fatalf("admin keys: got %d, want 1", len(keys))
+	}
+	return newAPI(t, o.API, keys[0])
+}

@@ -1,0 +1,154 @@
+package fleet
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// maxPage bounds what is read of an answer of an ops listener, in bytes.
+const maxPage = 4 << 20
+
+// Readiness is what /readyz says.
+type Readiness struct {
+	Code   int    `json:"-"` // of the answer
+	Status string `json:"status"`
+	Parts  map[string]struct {
+		State  string `json:"state"`
+		Reason string `json:"reason"`
+	} `json:"parts"`
+}
+
+// Ready asks /readyz.
+func (p *Process) Ready(ctx context.Context) (Readiness, error) {
+	code, body, err := p.page(ctx, "/readyz")
+	if err != nil {
+		return Readiness{}, err
+	}
+	r := Readiness{Code: code}
+	if err := json.Unmarshal(body, &r); err != nil {
+		return Readiness{}, fmt.Errorf("%s /readyz: %w", p.Name, err)
+	}
+	return r, nil
+}
+
+// AwaitReady waits until the process is ready, and fails the test at once if it has ended.
+func (p *Process) AwaitReady(t testing.TB) {
+	t.Helper()
+	Await(t, p.Name+" is ready", func() error {
+		if err := p.alive(); err != nil {
+			t.Fatal(err)
+		}
+		r, err := p.Ready(t.Context())
+		if err == nil && r.Code != http.StatusOK {
+			err = fmt.Errorf("%s: %d, %+v", p.Name, r.Code, r)
+		}
+		return err
+	})
+}
+
+// AwaitPart waits until /readyz gives a part this state, with this answer's status and sum.
+func (p *Process) AwaitPart(t testing.TB, part, state string, code int, status string) {
+	t.Helper()
+	Await(t, p.Name+": "+part+" is "+state, func() error {
+		r, err := p.Ready(t.Context())
+		switch {
+		case err != nil:
+			return err
+		case r.Parts[part].State != state, r.Code != code, r.Status != status:
+			return differs("/readyz", r, fmt.Sprintf("%s %s, %d %s", part, state, code, status))
+		}
+		return nil
+	})
+}
+
+// Metrics are the series of one scrape by their full name: `name{label="value"}`.
+type Metrics map[string]float64
+
+// Metrics scrapes /metrics.
+func (p *Process) Metrics(ctx context.Context) (Metrics, error) {
+	code, body, err := p.page(ctx, "/metrics")
+	switch {
+	case err != nil:
+		return nil, err
+	case code != http.StatusOK:
+		return nil, fmt.Errorf("%s /metrics: status %d", p.Name, code)
+	}
+	all := Metrics{}
+	for line := range strings.Lines(string(body)) {
+		line = strings.TrimSpace(line)
+		at := strings.LastIndexByte(line, ' ')
+		if at < 0 || line[0] == '#' {
+			continue
+		}
+		value, err := strconv.ParseFloat(line[at+1:], 64)
+		if err != nil {
+			return nil, fmt.Errorf("%s /metrics: %q: %w", p.Name, line, err)
+		}
+		all[line[:at]] = value
+	}
+	return all, nil
+}
+
+// Metric is Sum of a scrape made now.
+func (p *Process) Metric(t testing.TB, name string, labels ...string) float64 {
+	t.Helper()
+	all, err := p.Metrics(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	sum, err := all.Sum(name, labels...)
+	if err != nil {
+		t.Fatalf("%s: %v", p.Name, err)
+	}
+	return sum
+}
+
+// Sum adds up the series of a name that have all these labels (`tier="l1"`). A name without any series is an error:
+// a test that watches a misspelt metric would see 0 for ever.
+func (m Metrics) Sum(name string, labels ...string) (sum float64, err error) {
+	found := false
+series:
+	for series, value := range m {
+		if series != name && !strings.HasPrefix(series, name+"{") {
+			continue
+		}
+		for _, label := range labels {
+			if !strings.Contains(series, label) {
+				continue series
+			}
+		}
+		found = true
+		sum += value
+	}
+	if !found {
+		return 0, errors.New("no metric " + name + strings.Join(labels, ","))
+	}
+	return sum, nil
+}
+
+// page reads a page of the ops listener, by a connection of its own: a process that was killed or paused leaves no
+// connection behind that could mislead the next call.
+func (p *Process) page(ctx context.Context, path string) (code int, body []byte, err error) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+p.Ops+path, nil)
+	if err != nil {
+		return 0, nil, err
+	}
+	transport := http.Transport{DisableKeepAlives: true}
+	resp, err := transport.RoundTrip(req)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer resp.Body.Close() //nolint:errcheck // read to its end
+	body, err = io.ReadAll(io.LimitReader(resp.Body, maxPage))
+	return resp.StatusCode, body, err
+}

@@ -1,0 +1,27 @@
+package fleet
+
+// Spec says what a fleet is made of. Only Binaries is required.
+type Spec struct {
+	Binaries *Binaries
+
+	Origins int      // 0: one
+	Edges   []string // the region of each edge; nil: one in eu, one in us
+
+	// Variables for all origins and for all edges, beside those that connect the parts. By default the limiter is off
+	// and a service told to stop drains at once.
+	OriginEnv, EdgeEnv map[string]string
+
+	PrivatePostgres bool // a cluster of its own, which can be stopped
+	ProxyPostgres   bool // each origin reaches PostgreSQL through a proxy of its own
+	ProxyRedis      bool // each edge, and the origins together, reach Redis through a proxy of their own
+}
+
+func (s Spec) withDefaults() Spec {
+	if s.Origins == 0 {
+		s.Origins = 1
+	}
+	if s.Edges == nil {
+		s.Edges = []string{"eu", "us"}
+	}
+	return s
+}

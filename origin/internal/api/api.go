@@ -1,0 +1,75 @@
+package api
+
+import (
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"waypost/origin/internal/links"
+	"waypost/origin/internal/web"
+)
+
+// Config is what an API is made of. All is required but Proxies.
+type Config struct {
+	Links   *links.Service
+	Keys    *links.Keys
+	Logger  *slog.Logger
+	Metrics prometheus.Registerer
+	Public  *url.URL       // under which visitors reach links of the default domain
+	Proxies []netip.Prefix // whose X-Forwarded-For is believed
+	Version string         // of the document
+	Now     func() time.Time
+}
+
+// The bounds of an API.
+const (
+	maxInFlight      = 256              // requests at the same time
+	requestTimeout   = 30 * time.Second // of one request, its body included
+	throttleRate     = 10               // calls without a valid key, per second and address
+	throttleBurst    = 50
+	throttleMaxTable = 8192 // addresses, of some 150 bytes each
+)
+
+// API is the handler of the public listener. It is safe for concurrent use.
+type API struct {
+	links    *links.Service
+	keys     *links.Keys
+	logger   *slog.Logger
+	public   *url.URL
+	proxies  []netip.Prefix
+	throttle *throttle
+	metrics  *metrics
+	slots    chan struct{} // one for each request in flight
+	mux      *http.ServeMux
+	huma     huma.API
+}
+
+// New returns an API with all its routes and registers its metrics.
+func New(c Config) (*API, error) {
+	mux := http.NewServeMux()
+	a := &API{
+		links: c.Links, keys: c.Keys, logger: c.Logger,
+		public: c.Public, proxies: c.Proxies,
+		throttle: newThrottle(throttleRate, throttleBurst, throttleMaxTable, c.Now),
+		metrics:  newMetrics(c.Metrics),
+		slots:    make(chan struct{}, maxInFlight),
+		mux:      mux,
+		huma:     newHuma(mux, c.Version),
+	}
+	a.operations()
+	document, err := a.render()
+	if err != nil {
+		return nil, err
+	}
+	docs, err := web.New(document)
+	if err != nil {
+		return nil, err
+	}
+	a.pages(document, docs)
+	return a, nil
+}

@@ -1,0 +1,69 @@
+package api
+
+import (
+	"errors"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"waypost/origin/internal/links"
+)
+
+const challenge = `Bearer realm="waypost"`
+
+// admit lets a request pass whose key has the scope, and puts the key into its
+// context.
+func (a *API) admit(scope string) func(huma.Context, func(huma.Context)) {
+	return func(ctx huma.Context, next func(huma.Context)) {
+		r, w := humago.Unwrap(ctx)
+		key, err := a.authenticate(r)
+		if err == nil && !key.Allows(scope) {
+			err = newProblem(http.StatusForbidden, "the key lacks the scope "+scope).
+				with("WWW-Authenticate", challenge+`, error="insufficient_scope", scope="`+scope+`"`)
+		}
+		if err != nil {
+			a.problemOf(r.Context(), err).write(w)
+			return
+		}
+		next(huma.WithValue(ctx, keyOfRequest{}, key))
+	}
+}
+
+// authenticate returns the key that the request proves. Only those that fail
+// are counted against their address: a valid key is never locked out by what
+// its neighbours try.
+func (a *API) authenticate(r *http.Request) (links.APIKey, error) {
+	scheme, text, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	sent := strings.EqualFold(scheme, "Bearer")
+	key, err := links.APIKey{}, links.ErrUnknownKey
+	if sent {
+		key, err = a.keys.Check(r.Context(), strings.TrimSpace(text))
+	}
+	if !errors.Is(err, links.ErrUnknownKey) {
+		return key, err
+	}
+	if p := a.throttled(r); p != nil {
+		return links.APIKey{}, p
+	}
+	if !sent {
+		return links.APIKey{}, newProblem(http.StatusUnauthorized, "an API key is needed: Authorization: Bearer <key>").
+			with("WWW-Authenticate", challenge)
+	}
+	return links.APIKey{}, newProblem(http.StatusUnauthorized, "the API key is not valid").
+		with("WWW-Authenticate", challenge+`, error="invalid_token"`)
+}
+
+// throttled counts a call without a valid key against its address.
+func (a *API) throttled(r *http.Request) *problemError {
+	wait, ok := a.throttle.take(a.address(r))
+	if ok {
+		return nil
+	}
+	seconds := int(math.Ceil(wait.Seconds()))
+	return newProblem(http.StatusTooManyRequests, "too many calls without a valid key from this address").
+		with("Retry-After", strconv.Itoa(max(1, seconds)))
+}

@@ -1,0 +1,105 @@
+package api_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestCallsNeedAKeyWithTheScope(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	for _, c := range []struct{ method, path, body, scope string }{
+		{"POST", "/api/v1/links", `{"target": "https://example.com/"}`, "links:write"},
+		{"GET", "/api/v1/links", "", "links:read"},
+		{"POST", "/api/v1/links/bulk", `{"items": []}`, "links:write"},
+		{"GET", "/api/v1/links/x", "", "links:read"},
+		{"PATCH", "/api/v1/links/x", `{}`, "links:write"},
+		{"DELETE", "/api/v1/links/x", "", "links:write"},
+		{"POST", "/api/v1/keys", `{"scopes": ["links:read"]}`, "admin"},
+		{"GET", "/api/v1/keys", "", "admin"},
+		{"DELETE", "/api/v1/keys/x", "", "admin"},
+	} {
+		a := s.want(401, c.method, c.path, c.body, anonymous)
+		if got := a.Header().Get("WWW-Authenticate"); !strings.HasPrefix(got, "Bearer ") {
+			t.Errorf("%s %s: WWW-Authenticate = %q", c.method, c.path, got)
+		}
+		for _, scope := range []string{"links:read", "links:write", "stats:read", "admin"} {
+			allowed := scope == c.scope || scope == "admin"
+			status := s.do(c.method, c.path, c.body, bearer(s.key("", scope))).Code
+			if (status == 403) == allowed || status == 401 {
+				t.Errorf("%s %s with %s: status %d", c.method, c.path, scope, status)
+			}
+		}
+	}
+}
+
+func TestWrongKeysAreRefused(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	for _, value := range []string{
+		"", "Bearer", "Bearer ", "Basic " + s.admin, s.admin, "Bearer " + s.admin + "x", "Bearer " + s.admin[:len(s.admin)-1],
+		"Bearer wp__", "Bearer wp_x_y", "Bearer \x00", "Bearer " + strings.Repeat("x", 10000),
+		"Bearer wp_" + strings.Repeat("0", 12) + "_" + strings.Repeat("0", 43),
+		"Bearer " + s.admin[:len(s.admin)-1] + "\u00ff",
+	} {
+		s.want(401, "GET", "/api/v1/links", "", header("Authorization", value))
+	}
+	s.want(200, "GET", "/api/v1/links", "", header("Authorization", "bearer  "+s.admin))
+}
+
+func TestKeysAreMadeListedAndRevoked(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	made := s.want(201, "POST", "/api/v1/keys", `{"owner": "ann", "scopes": ["links:write", "links:read", "links:read"], "note": "hers"}`)
+	key, _ := made.json["key"].(string)
+	id, _ := made.json["id"].(string)
+	if !strings.HasPrefix(key, "wp_"+id+"_") || made.json["owner"] != "ann" || made.json["note"] != "hers" || len(made.json["scopes"].([]any)) != 2 {
+		t.Errorf("made %v", made.json)
+	}
+	s.want(200, "GET", "/api/v1/links", "", bearer(key))
+	list := s.want(200, "GET", "/api/v1/keys", "")
+	if items := list.json["items"].([]any); len(items) != 2 || items[1].(map[string]any)["id"] != id {
+		t.Errorf("list = %v, want the first key and the new one", items)
+	}
+	if secret := key[len("wp_"+id+"_"):]; strings.Contains(list.Body.String(), secret) {
+		t.Error("the list shows a key's secret")
+	}
+	s.want(204, "DELETE", "/api/v1/keys/"+id, "")
+	s.want(404, "DELETE", "/api/v1/keys/"+id, "")
+	s.want(401, "GET", "/api/v1/links", "", bearer(key))
+	for body, field := range map[string]string{
+		`{}`: "scopes", `{"scopes": []}`: "scopes", `{"scopes": ["root"]}`: "scopes", `{"scopes": "admin"}`: "scopes",
+		`{"scopes": ["admin"], "owner": "ann"}`: "owner", `{"scopes": ["admin"], "id": "x"}`: "id", `{"scopes": ["admin"], "note": "\u0000"}`: "note",
+	} {
+		if fields := s.want(422, "POST", "/api/v1/keys", body).fields(); !slices.Equal(fields, []string{field}) {
+			t.Errorf("%s: fields = %v, want %s", body, fields, field)
+		}
+	}
+}
+
+func TestCallsWithoutAKeyAreLimitedByAddress(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	from := func(addr string) func(*http.Request) { return func(r *http.Request) { r.RemoteAddr = addr } }
+	limited := 0
+	for range 500 {
+		a := s.do("GET", "/api/v1/links", "", anonymous, from("192.0.2.7:1"), header("X-Forwarded-For", "198.51.100.9"))
+		switch a.Code {
+		case 401:
+		case 429:
+			limited++
+			if a.Header().Get("Retry-After") != "1" {
+				t.Fatalf("Retry-After = %q, want 1", a.Header().Get("Retry-After"))
+			}
+		default:
+			t.Fatalf("status %d, want 401 or 429", a.Code)
+		}
+	}
+	if limited == 0 {
+		t.Error("none of 500 calls was limited")
+	}
+	s.want(200, "GET", "/api/v1/links", "", from("192.0.2.7:2"))
+	s.want(401, "GET", "/api/v1/links", "", anonymous, from("198.51.100.9:1"))
+}

@@ -1,0 +1,144 @@
+package api
+
+import (
+	"net/url"
+	"time"
+
+	"waypost/origin/internal/links"
+	"waypost/shared/link"
+)
+
+// LinkChange is the body of a change: fields left out stay as they are, null
+// sets one back to its default.
+type LinkChange struct {
+	Target     field[string]    `json:"target" required:"true" maxLength:"8192" doc:"Where the link leads: an http or https URL. Sent byte for byte; only bytes that may not stand in a URL are percent-encoded, once"`
+	Status     field[int64]     `json:"status" required:"false" enum:"301,302,307,308" doc:"Status of the redirect; 302 if left out"`
+	Enabled    field[bool]      `json:"enabled" required:"false" doc:"false: the link answers 410; true if left out"`
+	Owner      field[string]    `json:"owner" required:"false" maxLength:"128" doc:"Whose link it is; the key's owner if left out"`
+	Title      field[string]    `json:"title" required:"false" maxLength:"256" doc:"For people"`
+	Tags       field[[]string]  `json:"tags" required:"false" maxItems:"32" doc:"For finding links; up to 64 characters each"`
+	Query      field[string]    `json:"query" required:"false" enum:"off,append,request,target" doc:"What becomes of a request's query: dropped, appended, or merged, where request or target wins a clash of names; off if left out"`
+	Suffix     field[string]    `json:"suffix" required:"false" enum:"off,append" doc:"What becomes of a path after the code: 404, or appended to the target's path; off if left out"`
+	Class      field[string]    `json:"class" required:"false" enum:"available,strict" doc:"What an edge does that cannot prove that it knows the link's newest state: serve it marked as stale, or answer 503; available if left out"`
+	Clicks     field[string]    `json:"clicks" required:"false" enum:"on,off" doc:"Whether clicks are counted; on if left out"`
+	StartsAt   field[time.Time] `json:"starts_at" required:"false" doc:"Before this time the link answers 404"`
+	ExpiresAt  field[time.Time] `json:"expires_at" required:"false" doc:"From this time on the link answers 410, or leads to expired_url; in the past only in a change, where it ends the link"`
+	TTLSeconds field[int64]     `json:"ttl_seconds" required:"false" minimum:"1" maximum:"3155760000" doc:"In place of expires_at: seconds from now"`
+	ExpiredURL field[string]    `json:"expired_url" required:"false" maxLength:"8192" doc:"Where an expired link leads"`
+	MaxClicks  field[int64]     `json:"max_clicks" required:"false" minimum:"1" doc:"Not supported yet: only null is accepted"`
+}
+
+// LinkCreate is the body of a creation: a change of nothing, and the name.
+type LinkCreate struct {
+	LinkChange
+	Alias    field[string] `json:"alias" required:"false" maxLength:"64" doc:"The code, chosen: letters, digits, - _ . ~; a code is generated if left out"`
+	Domain   field[string] `json:"domain" required:"false" doc:"A registered domain; the default domain if left out"`
+	CodeKind field[string] `json:"code_kind" required:"false" enum:"random,snowflake,counter" doc:"How a code is generated; random if left out"`
+	Reuse    field[bool]   `json:"reuse" required:"false" doc:"Answer with a live link of the same domain, owner, target and options, if there is one with a generated code, no start and no expiry; ignored with alias, starts_at, expires_at or ttl_seconds"`
+}
+
+// input is the body in the words of package links.
+func (b *LinkCreate) input() *links.Input {
+	return &links.Input{
+		Target: b.Target.Field, Status: b.Status.Field, Enabled: b.Enabled.Field,
+		Owner: b.Owner.Field, Title: b.Title.Field, Tags: b.Tags.Field,
+		Query: b.Query.Field, Suffix: b.Suffix.Field, Class: b.Class.Field, Clicks: b.Clicks.Field,
+		StartsAt: b.StartsAt.Field, ExpiresAt: b.ExpiresAt.Field, TTL: b.TTLSeconds.Field,
+		ExpiredURL: b.ExpiredURL.Field, MaxClicks: b.MaxClicks.Field,
+		Alias: b.Alias.Field, Domain: b.Domain.Field, CodeKind: b.CodeKind.Field, Reuse: b.Reuse.Field,
+	}
+}
+
+// readInput reads the body of a creation or change. A change has the same
+// fields, so that those of them that cannot be changed are refused by name.
+func readInput(raw []byte) (*links.Input, error) {
+	var body LinkCreate
+	faults, err := decode(raw, &body)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(faults) > 0:
+		return nil, faulty(faults)
+	}
+	return body.input(), nil
+}
+
+// Link is a link as it is answered. Times are UTC.
+type Link struct {
+	Domain     string     `json:"domain" doc:"Empty: the default domain"`
+	Code       string     `json:"code"`
+	ShortURL   string     `json:"short_url" format:"uri"`
+	Target     string     `json:"target" format:"uri"`
+	Status     int        `json:"status" enum:"301,302,307,308"`
+	Enabled    bool       `json:"enabled"`
+	Owner      string     `json:"owner"`
+	Title      string     `json:"title"`
+	Tags       []string   `json:"tags" nullable:"false"`
+	Query      string     `json:"query" enum:"off,append,request,target"`
+	Suffix     string     `json:"suffix" enum:"off,append"`
+	Class      string     `json:"class" enum:"available,strict"`
+	Clicks     string     `json:"clicks" enum:"on,off"`
+	StartsAt   *time.Time `json:"starts_at" nullable:"true"`
+	ExpiresAt  *time.Time `json:"expires_at" nullable:"true"`
+	ExpiredURL *string    `json:"expired_url" nullable:"true"`
+	MaxClicks  *int64     `json:"max_clicks" nullable:"true"`
+	CreatedAt  time.Time  `json:"created_at"`
+	UpdatedAt  time.Time  `json:"updated_at"`
+	Version    uint64     `json:"version" doc:"Grows with every change"`
+	QRURL      *string    `json:"qr_url" nullable:"true" doc:"null: there is no QR code of the link"`
+}
+
+// show is a link as it is answered.
+func (a *API) show(l *link.Link) Link {
+	v := Link{
+		Domain: l.Key.Domain, Code: l.Key.Code, ShortURL: a.shortURL(l.Key),
+		Target: l.Target, Status: l.Status, Enabled: l.Enabled,
+		Owner: l.Owner, Title: l.Title, Tags: l.Tags,
+		Query: l.Query.String(), Suffix: l.Suffix.String(), Class: l.Class.String(), Clicks: "off",
+		StartsAt: shownTime(l.StartsAt), ExpiresAt: shownTime(l.ExpiresAt),
+		ExpiredURL: shownUnlessZero(l.ExpiredURL), MaxClicks: shownUnlessZero(l.MaxClicks),
+		CreatedAt: l.CreatedAt.UTC(), UpdatedAt: l.UpdatedAt.UTC(), Version: l.Version,
+	}
+	if l.Clicks {
+		v.Clicks = "on"
+	}
+	if v.Tags == nil {
+		v.Tags = []string{}
+	}
+	return v
+}
+
+func shownTime(t time.Time) *time.Time {
+	if t.IsZero() {
+		return nil
+	}
+	t = t.UTC()
+	return &t
+}
+
+func shownUnlessZero[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return &v
+}
+
+// shortURL is what visitors follow: other domains are served as the default one
+// is, but each on its own host.
+func (a *API) shortURL(key link.Key) string {
+	u := url.URL{Scheme: a.public.Scheme, Host: a.public.Host, Path: "/" + key.Code}
+	if key.Domain != "" {
+		u.Host = key.Domain
+	}
+	return u.String()
+}
+
+// location is where the API answers for the link.
+func location(key link.Key) string {
+	u := url.URL{Path: prefix + "/links/" + key.Code}
+	if key.Domain != "" {
+		u.RawQuery = url.Values{"domain": {key.Domain}}.Encode()
+	}
+	return u.String()
+}

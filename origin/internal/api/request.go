@@ -1,0 +1,25 @@
+package api
+
+import (
+	"context"
+
+	"waypost/origin/internal/links"
+)
+
+// What a request carries on its way to the operation.
+type (
+	keyOfRequest struct{} // links.APIKey, once checked
+	idOfRequest  struct{} // string
+)
+
+// callerOf is whom the request's key acts for.
+func callerOf(ctx context.Context) links.Caller {
+	key, _ := ctx.Value(keyOfRequest{}).(links.APIKey)
+	return key.Caller()
+}
+
+// requestIDOf is the request's id, "" outside of a request.
+func requestIDOf(ctx context.Context) string {
+	id, _ := ctx.Value(idOfRequest{}).(string)
+	return id
+}

@@ -1,0 +1,42 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+
+	"waypost/origin/internal/links"
+	"waypost/shared/link"
+)
+
+// problemOf is the status table: what each error of the rooms below means to a
+// client. What is not in it is a fault of ours, which is logged here, once, and
+// about which the client learns nothing.
+func (a *API) problemOf(ctx context.Context, err error) *problemError {
+	if p, ok := errors.AsType[*problemError](err); ok {
+		return p
+	}
+	if invalid, ok := errors.AsType[*link.InvalidError](err); ok {
+		return faulty(invalid.Fields)
+	}
+	switch {
+	case errors.Is(err, link.ErrNotFound):
+		return newProblem(http.StatusNotFound, "there is nothing under this name that the key may see")
+	case errors.Is(err, link.ErrTaken):
+		return newProblem(http.StatusConflict, "the alias is taken")
+	case errors.Is(err, link.ErrMismatch):
+		return newProblem(http.StatusPreconditionFailed, "the link is not in the version that If-Match names")
+	case errors.Is(err, links.ErrOwner):
+		return newProblem(http.StatusForbidden, "the key is confined to another owner")
+	case errors.Is(err, link.ErrUnavailable), errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return newProblem(http.StatusServiceUnavailable, "the store of links cannot be reached at the moment").with("Retry-After", "1")
+	}
+	a.logger.LogAttrs(ctx, slog.LevelError, "request failed",
+		slog.String("request_id", requestIDOf(ctx)), slog.Any("error", err))
+	return internal()
+}
+
+func internal() *problemError {
+	return newProblem(http.StatusInternalServerError, "something is wrong on our side; it has been logged under the request id")
+}

@@ -1,0 +1,11 @@
+package codes_test
+
+import (
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"waypost/deploy/services"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(services.Main(m)) }

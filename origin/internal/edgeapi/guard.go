@@ -1,0 +1,90 @@
+package edgeapi
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/subtle"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"strings"
+
+	"waypost/shared/link"
+)
+
+// authorized refuses requests without the secret. Both sides are hashed, so
+// that the time of the comparison tells neither content nor length.
+func (h *handler) authorized(next http.Handler) http.Handler {
+	wanted := sha256.Sum256([]byte(h.cfg.Secret))
+	open := h.cfg.Secret == "" && h.cfg.AllowAnyone
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		scheme, secret, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+		given := sha256.Sum256([]byte(secret))
+		known := subtle.ConstantTimeCompare(given[:], wanted[:]) == 1 &&
+			h.cfg.Secret != "" && strings.EqualFold(scheme, "Bearer")
+		if !known && !open {
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			http.Error(w, "unauthorized", http.StatusUnauthorized)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// crowded turns away what is more than this process should have in hand.
+func (h *handler) crowded(next http.Handler) http.Handler {
+	slots := make(chan struct{}, h.cfg.MaxRequests)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case slots <- struct{}{}:
+			defer func() { <-slots }()
+			next.ServeHTTP(w, r)
+		default:
+			unavailable(w)
+		}
+	})
+}
+
+// timed bounds each request, so that a PostgreSQL that hangs cannot hold it.
+func (h *handler) timed(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx, cancel := context.WithTimeout(r.Context(), h.cfg.Timeout)
+		defer cancel()
+		next.ServeHTTP(w, r.WithContext(ctx))
+	})
+}
+
+// page makes a call wait for its turn. Pages are large, and after an outage
+// every edge asks for all shards at once: waiting a moment is better than being
+// sent away for a second.
+func (h *handler) page(c call) call {
+	return func(r *http.Request) (answer, error) {
+		select {
+		case h.pages <- struct{}{}:
+			defer func() { <-h.pages }()
+			return c(r)
+		case <-r.Context().Done():
+			return answer{}, fmt.Errorf("no turn in time: %w", link.ErrUnavailable)
+		}
+	}
+}
+
+// recovered makes a panic a 500 of its request and one line in the log.
+func (h *handler) recovered(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			p := recover()
+			if p == nil {
+				return
+			}
+			if p == http.ErrAbortHandler { //nolint:errorlint // the sentinel itself is what net/http knows
+				panic(p)
+			}
+			h.cfg.Logger.LogAttrs(r.Context(), slog.LevelError, "panic in an internal request",
+				slog.String("path", r.URL.Path), slog.Any("panic", p), slog.String("stack", string(debug.Stack())))
+			http.Error(w, "internal error", http.StatusInternalServerError)
+		}()
+		next.ServeHTTP(w, r)
+	})
+}

@@ -1,0 +1,93 @@
+package edgeapi
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"waypost/shared/feed"
+	"waypost/shared/link"
+)
+
+// loader fills: one entry, protected from stampedes.
+type loader interface {
+	Load(ctx context.Context, key link.Key, epoch, minSeq uint64) (*feed.Entry, error)
+}
+
+// feedStore reads positions and what came after them, each answer from one
+// snapshot of the primary.
+type feedStore interface {
+	Heads(ctx context.Context) (*feed.Heads, error)
+	Changes(ctx context.Context, shard int, epoch, from uint64) (*feed.Changes, error)
+	Codes(ctx context.Context, shard int, after link.Key) (*feed.Codes, error)
+}
+
+// configStore reads the config shard from one snapshot.
+type configStore interface {
+	Config(ctx context.Context) (*feed.Config, error)
+}
+
+// Config of the handler. A zero number takes the default that stands beside it.
+type Config struct {
+	// Secret is what edges send as bearer. Without one every request is refused,
+	// unless AllowAnyone says that only this machine can reach the listener.
+	Secret      string
+	AllowAnyone bool
+
+	Timeout      time.Duration // of one request, waiting for a turn included; 5 s
+	ProbeTimeout time.Duration // of one read of heads, likewise; 1 s
+	MaxRequests  int           // at the same time, in all; beyond it 503 at once; 4096
+	MaxPages     int           // answers of up to 1 MiB made at the same time; the rest waits; 16
+
+	Logger *slog.Logger // takes faults of this service; required
+}
+
+func (c Config) withDefaults() Config {
+	if c.Timeout <= 0 {
+		c.Timeout = 5 * time.Second
+	}
+	if c.ProbeTimeout <= 0 {
+		c.ProbeTimeout = time.Second
+	}
+	if c.MaxRequests <= 0 {
+		c.MaxRequests = 4096
+	}
+	if c.MaxPages <= 0 {
+		c.MaxPages = 16
+	}
+	return c
+}
+
+// handler is the state that requests share.
+type handler struct {
+	cfg    Config
+	fills  loader
+	feeds  feedStore
+	config configStore
+	heads  *headsReader
+	pages  chan struct{} // one for each page that is being made
+}
+
+// New makes the handler. It starts no goroutine; limits on slow clients are the
+// http.Server's.
+func New(cfg Config, fills loader, feeds feedStore, config configStore) http.Handler {
+	cfg = cfg.withDefaults()
+	h := &handler{
+		cfg: cfg, fills: fills, feeds: feeds, config: config,
+		heads: newHeadsReader(feeds.Heads, cfg.ProbeTimeout),
+		pages: make(chan struct{}, cfg.MaxPages),
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /v1/fill", h.route(h.fill))
+	mux.HandleFunc("GET /v1/heads", h.route(h.probe))
+	mux.HandleFunc("GET /v1/changes", h.route(h.page(h.changes)))
+	mux.HandleFunc("GET /v1/codes", h.route(h.page(h.codes)))
+	mux.HandleFunc("GET /v1/config", h.route(h.page(h.wholeConfig)))
+
+	var served http.Handler = mux
+	served = h.timed(served)
+	served = h.crowded(served)
+	served = h.authorized(served)
+	return h.recovered(served)
+}

@@ -1,0 +1,104 @@
+package edgeapi
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"waypost/shared/feed"
+	"waypost/shared/link"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const secret = "s3cret"
+
+// fake stands in for the loader and both stores. A function that is nil fails
+// the test when it is called.
+type fake struct {
+	t       *testing.T
+	load    func(ctx context.Context, key link.Key, epoch, minSeq uint64) (*feed.Entry, error)
+	heads   func(ctx context.Context) (*feed.Heads, error)
+	changes func(ctx context.Context, shard int, epoch, from uint64) (*feed.Changes, error)
+	codes   func(ctx context.Context, shard int, after link.Key) (*feed.Codes, error)
+	config  func(ctx context.Context) (*feed.Config, error)
+}
+
+func (f *fake) Load(ctx context.Context, key link.Key, epoch, minSeq uint64) (*feed.Entry, error) {
+	if f.load == nil {
+		f.t.Errorf("Load(%s, %d, %d) was called", key, epoch, minSeq)
+		return nil, link.ErrUnavailable
+	}
+	return f.load(ctx, key, epoch, minSeq)
+}
+
+func (f *fake) Heads(ctx context.Context) (*feed.Heads, error) {
+	if f.heads == nil {
+		f.t.Error("Heads was called")
+		return nil, link.ErrUnavailable
+	}
+	return f.heads(ctx)
+}
+
+func (f *fake) Changes(ctx context.Context, shard int, epoch, from uint64) (*feed.Changes, error) {
+	if f.changes == nil {
+		f.t.Errorf("Changes(%d, %d, %d) was called", shard, epoch, from)
+		return nil, link.ErrUnavailable
+	}
+	return f.changes(ctx, shard, epoch, from)
+}
+
+func (f *fake) Codes(ctx context.Context, shard int, after link.Key) (*feed.Codes, error) {
+	if f.codes == nil {
+		f.t.Errorf("Codes(%d, %s) was called", shard, after)
+		return nil, link.ErrUnavailable
+	}
+	return f.codes(ctx, shard, after)
+}
+
+func (f *fake) Config(ctx context.Context) (*feed.Config, error) {
+	if f.config == nil {
+		f.t.Error("Config was called")
+		return nil, link.ErrUnavailable
+	}
+	return f.config(ctx)
+}
+
+// newHandler is a handler with the test's secret whose log goes to w.
+func newHandler(f *fake, cfg Config, w io.Writer) http.Handler {
+	cfg.Secret, cfg.Logger = secret, slog.New(slog.NewTextHandler(w, nil))
+	return New(cfg, f, f, f)
+}
+
+// get asks as an edge does.
+func get(t *testing.T, h http.Handler, target string) *httptest.ResponseRecorder {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, target, nil)
+	r.Header.Set("Authorization", "Bearer "+secret)
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, r)
+	return w
+}
+
+// eventually polls until the condition holds and fails the test when it does
+// not in time.
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	ticker := time.NewTicker(time.Millisecond)
+	defer ticker.Stop()
+	for !holds() {
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			t.Fatalf("did not happen in time: %s", what)
+		}
+	}
+}

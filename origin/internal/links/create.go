@@ -1,0 +1,120 @@
+package links
+
+import (
+	"context"
+	"time"
+
+	"waypost/shared/link"
+)
+
+// MaxBulk is the largest number of links created by one call.
+const MaxBulk = 1000
+
+// Outcome is what became of one input of many.
+type Outcome struct {
+	Link   link.Link
+	Reused bool
+	Err    error // of Create
+}
+
+// Create makes a link, or finds one where reuse is asked for: a link with an
+// alias, a start or an expiry of its own is always made.
+//
+// Errors: *link.InvalidError with every fault that needs no look at the store,
+// or else with those that do; ErrOwner; link.ErrTaken; link.ErrUnavailable.
+func (s *Service) Create(ctx context.Context, c Caller, in *Input) (Written, error) {
+	h, err := s.hosts(ctx)
+	if err != nil {
+		return Written{}, err
+	}
+	m, err := s.creation(c, in, h)
+	if err != nil {
+		return Written{}, err
+	}
+	return s.writeOne(ctx, m)
+}
+
+// Bulk is Create for up to MaxBulk inputs, each of which stands or falls for
+// itself; outcomes are in the order of inputs. The error is that of all.
+func (s *Service) Bulk(ctx context.Context, c Caller, ins []*Input) ([]Outcome, Receipt, error) {
+	h, err := s.hosts(ctx)
+	if err != nil {
+		return nil, Receipt{}, err
+	}
+	outcomes := make([]Outcome, len(ins))
+	var mutations []Mutation
+	var places []int // of mutations among the outcomes
+	for i, in := range ins {
+		m, err := s.creation(c, in, h)
+		if err != nil {
+			outcomes[i].Err = err
+			continue
+		}
+		mutations, places = append(mutations, m), append(places, i)
+	}
+	if len(mutations) == 0 {
+		return outcomes, Receipt{Ack: AckCommit}, nil
+	}
+	results, receipt, err := s.write(ctx, mutations)
+	if err != nil {
+		return nil, Receipt{}, err
+	}
+	for j, r := range results {
+		outcomes[places[j]] = Outcome{Link: r.Link, Reused: r.Reused, Err: r.Err}
+	}
+	return outcomes, receipt, nil
+}
+
+// creation turns an input into the mutation that makes its link.
+func (s *Service) creation(c Caller, in *Input, h hosts) (Mutation, error) {
+	r := rules{caller: c, targets: h.targets, fresh: true}
+	key, kind, f := in.place(h)
+	// A dry run, with a time that its faults do not depend on: what is wrong
+	// with the input itself is said without a transaction.
+	var dry link.Link
+	f = append(f, in.apply(&dry, r, time.Unix(0, 0))...)
+	if err := f.err(); err != nil {
+		return Mutation{}, err
+	}
+	if err := c.mayOwn(dry.Owner); err != nil {
+		return Mutation{}, err
+	}
+	generated := key.Code == ""
+	m := Mutation{Key: key, Merge: func(old *link.Link, now time.Time) (*link.Link, error) {
+		return in.create(old, r, now, generated)
+	}}
+	if generated {
+		m.Generate = func(ctx context.Context) (string, error) { return s.codes.Next(ctx, kind) }
+		reuse := in.Reuse.given() && *in.Reuse.Value
+		m.Reuse = reuse && dry.StartsAt.IsZero() && dry.ExpiresAt.IsZero()
+	}
+	return m, nil
+}
+
+// place returns the key of a new link, without a code if one is to be made by
+// the generator of the returned kind.
+func (in *Input) place(h hosts) (key link.Key, kind string, f faults) {
+	fresh := rules{fresh: true}
+	take(&f, fresh, "domain", in.Domain, "", h.parseDomain, &key.Domain)
+	take(&f, fresh, "alias", in.Alias, "", link.ParseAlias, &key.Code)
+	take(&f, fresh, "code_kind", in.CodeKind, KindRandom, parseKind, &kind)
+	return key, kind, f
+}
+
+// create is the Merge of a new link. A generated code is never one that was
+// used before, whoever deleted it.
+func (in *Input) create(old *link.Link, r rules, now time.Time, generated bool) (*link.Link, error) {
+	if old != nil && (generated || old.DeletedAt.IsZero()) {
+		return nil, link.ErrTaken
+	}
+	l := new(link.Link)
+	f := in.apply(l, r, now)
+	in.checkOrder(&f, l, true, now)
+	if err := f.err(); err != nil {
+		return nil, err
+	}
+	if old != nil && !r.caller.mayTake(old, l) {
+		return nil, link.ErrTaken
+	}
+	return l, nil
+}

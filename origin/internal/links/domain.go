@@ -1,0 +1,63 @@
+package links
+
+import (
+	"context"
+	"strings"
+
+	"waypost/shared/feed"
+	"waypost/shared/link"
+)
+
+// hosts are the domains registered at the moment of a call. They are read for
+// each write and not kept: a domain must be usable on every origin as soon as
+// one of them has registered it.
+type hosts struct {
+	registered map[string]bool
+	targets    link.TargetRules
+}
+
+func (s *Service) hosts(ctx context.Context) (hosts, error) {
+	cfg, err := s.config.Config(ctx)
+	if err != nil {
+		return hosts{}, err
+	}
+	h := hosts{
+		registered: make(map[string]bool),
+		targets:    link.TargetRules{Schemes: s.schemes, OwnHosts: []string{s.publicHost}},
+	}
+	for row := range cfg.Rows {
+		if host, ok := strings.CutPrefix(row, feed.DomainRow("")); ok {
+			h.registered[host] = true
+			h.targets.OwnHosts = append(h.targets.OwnHosts, host)
+		}
+	}
+	return h, nil
+}
+
+// parseDomain returns the domain that a new link is put on; "" is the default.
+func (h hosts) parseDomain(s string) (string, error) {
+	if s == "" {
+		return "", nil
+	}
+	domain, err := link.ParseDomain(s)
+	if err != nil {
+		return "", err
+	}
+	return domain, unless(h.registered[domain], "is not a registered domain")
+}
+
+// ParseKey returns the key that a caller means by a code and a domain as it
+// wrote them. What cannot be a key of any link is link.ErrNotFound.
+func ParseKey(domain, code string) (link.Key, error) {
+	var key link.Key
+	var err error
+	if domain != "" {
+		if key.Domain, err = link.ParseDomain(domain); err != nil {
+			return link.Key{}, link.ErrNotFound
+		}
+	}
+	if key.Code, err = link.ParseAlias(code); err != nil {
+		return link.Key{}, link.ErrNotFound
+	}
+	return key, nil
+}

@@ -1,0 +1,136 @@
+package links
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"waypost/shared/link"
+)
+
+// ErrUnknownKey refuses a key that does not exist, is revoked or is none.
+var ErrUnknownKey = errors.New("API key is not valid")
+
+// keyReader looks keys up.
+type keyReader interface {
+	Key(ctx context.Context, id string) (APIKey, error) // link.ErrNotFound
+	Keys(ctx context.Context) ([]APIKey, error)
+}
+
+// keyWriter changes keys.
+type keyWriter interface {
+	CreateKey(ctx context.Context, key APIKey) error
+	RevokeKey(ctx context.Context, id string) error // link.ErrNotFound
+	// FirstKey stores the key if there is none at all, and says whether it did.
+	FirstKey(ctx context.Context, key APIKey) (made bool, err error)
+}
+
+type keyStore interface {
+	keyReader
+	keyWriter
+}
+
+// Keys makes, checks and revokes API keys. It is safe for concurrent use.
+type Keys struct {
+	store keyStore
+	now   func() time.Time
+}
+
+// NewKeys returns Keys kept in store; now stamps new ones.
+func NewKeys(store keyStore, now func() time.Time) *Keys {
+	return &Keys{store: store, now: now}
+}
+
+// Make stores a new key and returns the text its holder presents, which cannot
+// be had again. An admin key is never confined. Errors: *link.InvalidError,
+// link.ErrUnavailable.
+func (k *Keys) Make(ctx context.Context, owner string, scopes []string, note string) (key APIKey, text string, err error) {
+	scopes, err = checkKey(owner, scopes, note)
+	if err != nil {
+		return APIKey{}, "", err
+	}
+	text = NewKeyText()
+	id, secret, _ := parseKeyText(text)
+	key = newAPIKey(id, secret, owner, scopes, note, k.now())
+	if err := k.store.CreateKey(ctx, key); err != nil {
+		return APIKey{}, "", err
+	}
+	return key, text, nil
+}
+
+// None reports whether there is no key at all, not even a revoked one.
+func (k *Keys) None(ctx context.Context) (bool, error) {
+	keys, err := k.store.Keys(ctx)
+	return len(keys) == 0, err
+}
+
+// First makes text an admin key if there is no key at all, and says whether it
+// did. Of origins that start together one does. The caller has put text in a
+// safe place before, so that no key exists that nobody knows.
+func (k *Keys) First(ctx context.Context, text string) (made bool, err error) {
+	id, secret, ok := parseKeyText(text)
+	if !ok {
+		return false, ErrUnknownKey
+	}
+	return k.store.FirstKey(ctx, newAPIKey(id, secret, "", []string{ScopeAdmin}, "first admin key", k.now()))
+}
+
+// Check returns the key that text proves. Errors: ErrUnknownKey,
+// link.ErrUnavailable.
+func (k *Keys) Check(ctx context.Context, text string) (APIKey, error) {
+	id, secret, ok := parseKeyText(text)
+	if !ok {
+		return APIKey{}, ErrUnknownKey
+	}
+	key, err := k.store.Key(ctx, id)
+	switch {
+	case errors.Is(err, link.ErrNotFound):
+		return APIKey{}, ErrUnknownKey
+	case err != nil:
+		return APIKey{}, err
+	case !key.matches(secret), !key.RevokedAt.IsZero():
+		return APIKey{}, ErrUnknownKey
+	}
+	return key, nil
+}
+
+// List returns all keys that are not revoked, oldest first.
+func (k *Keys) List(ctx context.Context) ([]APIKey, error) {
+	keys, err := k.store.Keys(ctx)
+	if err != nil {
+		return nil, err
+	}
+	keys = slices.DeleteFunc(keys, func(key APIKey) bool { return !key.RevokedAt.IsZero() })
+	slices.SortStableFunc(keys, func(a, b APIKey) int { return a.CreatedAt.Compare(b.CreatedAt) })
+	return keys, nil
+}
+
+// Revoke ends a key at once, on every origin. Errors: link.ErrNotFound,
+// link.ErrUnavailable.
+func (k *Keys) Revoke(ctx context.Context, id string) error {
+	if len(id) != keyIDLength || !isBase62(id) {
+		return link.ErrNotFound
+	}
+	return k.store.RevokeKey(ctx, id)
+}
+
+// checkKey returns the scopes in order and without repeats, or every fault.
+func checkKey(owner string, scopes []string, note string) ([]string, error) {
+	var f faults
+	if _, err := parseOwner(owner); err != nil {
+		f.add("owner", err.Error())
+	}
+	if _, err := parseText(note, link.MaxTitle); err != nil {
+		f.add("note", err.Error())
+	}
+	all := []string{ScopeLinksRead, ScopeLinksWrite, ScopeStatsRead, ScopeAdmin}
+	if len(scopes) == 0 || slices.ContainsFunc(scopes, func(s string) bool { return !slices.Contains(all, s) }) {
+		f.add("scopes", "must be one or more of links:read, links:write, stats:read and admin")
+	}
+	if owner != "" && slices.Contains(scopes, ScopeAdmin) {
+		f.add("owner", "must be empty for an admin key, which is not confined")
+	}
+	ordered := slices.DeleteFunc(all, func(s string) bool { return !slices.Contains(scopes, s) })
+	return ordered, f.err()
+}

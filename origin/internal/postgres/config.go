@@ -1,0 +1,64 @@
+package postgres
+
+import (
+	"fmt"
+	"maps"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Config says where PostgreSQL is and how long it may take.
+type Config struct {
+	URL      string `env:"WAYPOST_DATABASE_URL" required:"true" secret:"true" format:"url" help:"PostgreSQL, the primary: postgres://user:password@host:port/database"`
+	MaxConns int    `env:"WAYPOST_DATABASE_CONNS" default:"20" min:"2" max:"1000" unit:"connections" help:"most connections to PostgreSQL"`
+
+	// ConnectTimeout bounds the start of one connection.
+	ConnectTimeout time.Duration `env:"WAYPOST_DATABASE_CONNECT_TIMEOUT" default:"3s" min:"100ms" max:"1m" help:"longest wait for a new connection to PostgreSQL"`
+	// StatementTimeout bounds one statement, its waiting for locks included, and
+	// how long a transaction may be left idle.
+	StatementTimeout time.Duration `env:"WAYPOST_DATABASE_TIMEOUT" default:"5s" min:"100ms" max:"1m" help:"longest run of one statement in PostgreSQL"`
+	// LockTimeout bounds the wait for one lock.
+	LockTimeout time.Duration `env:"WAYPOST_DATABASE_LOCK_TIMEOUT" default:"3s" min:"10ms" max:"1m" help:"longest wait of a write for the writes before it"`
+}
+
+// The values that stand in for zero ones, so that a Config with only a URL works.
+const (
+	defaultMaxConns         = 20
+	defaultConnectTimeout   = 3 * time.Second
+	defaultStatementTimeout = 5 * time.Second
+	defaultLockTimeout      = 3 * time.Second
+)
+
+func (c Config) pool() (*pgxpool.Config, error) {
+	pool, err := pgxpool.ParseConfig(c.URL)
+	if err != nil {
+		return nil, fmt.Errorf("postgres: %w", err)
+	}
+	pool.MaxConns = int32(or(c.MaxConns, defaultMaxConns)) //nolint:gosec // at most 1,000
+	pool.MaxConnLifetime = 30 * time.Minute                // a changed server setting reaches every connection
+	pool.MaxConnLifetimeJitter = 5 * time.Minute
+	pool.HealthCheckPeriod = 15 * time.Second
+	pool.ConnConfig.ConnectTimeout = or(c.ConnectTimeout, defaultConnectTimeout)
+	statement := or(c.StatementTimeout, defaultStatementTimeout)
+	maps.Copy(pool.ConnConfig.RuntimeParams, map[string]string{
+		"application_name":  "waypost-origin",
+		"statement_timeout": millis(statement),
+		"lock_timeout":      millis(or(c.LockTimeout, defaultLockTimeout)),
+		// An origin that is stopped inside a write holds its shards' heads: the server lets go of them.
+		"idle_in_transaction_session_timeout": millis(statement),
+	})
+	pool.AfterConnect = checkConn
+	return pool, nil
+}
+
+func or[T comparable](value, otherwise T) T {
+	var zero T
+	if value == zero {
+		return otherwise
+	}
+	return value
+}
+
+func millis(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }

@@ -1,0 +1,97 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"waypost/origin/internal/links"
+	"waypost/shared/link"
+)
+
+const keyColumns = `id, hash, owner, scopes, note, created_at, revoked_at`
+
+const insertKey = `INSERT INTO api_key (id, hash, owner, scopes, note, created_at) VALUES ($1, $2, $3, $4, $5, $6)`
+
+// CreateKey stores a new API key.
+func (s *Store) CreateKey(ctx context.Context, key links.APIKey) error {
+	_, err := s.pool.Exec(ctx, insertKey, keyValues(key)...)
+	return translate("create key", err)
+}
+
+// FirstKey stores key if there is no key at all, not even a revoked one, and
+// says whether it did. Of origins that start together one makes it.
+func (s *Store) FirstKey(ctx context.Context, key links.APIKey) (made bool, err error) {
+	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		// Not in the INSERT itself: its snapshot would be from before the wait.
+		if _, err := tx.Exec(ctx, `LOCK TABLE api_key IN SHARE ROW EXCLUSIVE MODE`); err != nil {
+			return err
+		}
+		var some bool
+		if err := tx.QueryRow(ctx, `SELECT EXISTS (SELECT FROM api_key)`).Scan(&some); err != nil || some {
+			return err
+		}
+		made = true
+		_, err := tx.Exec(ctx, insertKey, keyValues(key)...)
+		return err
+	})
+	if err != nil {
+		return false, translate("first key", err)
+	}
+	return made, nil
+}
+
+// Key reads the key with this id, revoked or not. Errors: link.ErrNotFound.
+func (s *Store) Key(ctx context.Context, id string) (links.APIKey, error) {
+	rows, err := s.pool.Query(ctx, `SELECT `+keyColumns+` FROM api_key WHERE id = $1`, id)
+	if err != nil {
+		return links.APIKey{}, translate("key", err)
+	}
+	key, err := pgx.CollectExactlyOneRow(rows, scanKey)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return links.APIKey{}, link.ErrNotFound
+	}
+	return key, translate("key", err)
+}
+
+// Keys reads all keys, revoked ones too, oldest first.
+func (s *Store) Keys(ctx context.Context) ([]links.APIKey, error) {
+	rows, err := s.pool.Query(ctx, `SELECT `+keyColumns+` FROM api_key ORDER BY created_at, id`)
+	if err != nil {
+		return nil, translate("keys", err)
+	}
+	keys, err := pgx.CollectRows(rows, scanKey)
+	return keys, translate("keys", err)
+}
+
+// RevokeKey ends a key. Errors: link.ErrNotFound, also for one that is revoked.
+func (s *Store) RevokeKey(ctx context.Context, id string) error {
+	tag, err := s.pool.Exec(ctx, `UPDATE api_key SET revoked_at = clock_timestamp() WHERE id = $1 AND revoked_at IS NULL`, id)
+	if err != nil {
+		return translate("revoke key", err)
+	}
+	if tag.RowsAffected() == 0 {
+		return link.ErrNotFound
+	}
+	return nil
+}
+
+func keyValues(key links.APIKey) []any {
+	scopes := key.Scopes
+	if scopes == nil {
+		scopes = []string{}
+	}
+	return []any{key.ID, key.Hash[:], key.Owner, scopes, key.Note, key.CreatedAt}
+}
+
+func scanKey(row pgx.CollectableRow) (links.APIKey, error) {
+	var key links.APIKey
+	var hash []byte
+	var created, revoked pgtype.Timestamptz
+	err := row.Scan(&key.ID, &hash, &key.Owner, &key.Scopes, &key.Note, &created, &revoked)
+	copy(key.Hash[:], hash)
+	key.CreatedAt, key.RevokedAt = utc(created), utc(revoked)
+	return key, err
+}

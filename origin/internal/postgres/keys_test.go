@@ -1,0 +1,75 @@
+package postgres_test
+
+import (
+	"errors"
+	"reflect"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"waypost/origin/internal/links"
+	"waypost/shared/link"
+)
+
+func TestOneOfManyFirstKeysIsMade(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	var made atomic.Int32
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			ok, err := s.FirstKey(t.Context(), links.APIKey{ID: string(rune('a' + i)), Scopes: []string{links.ScopeAdmin}})
+			if err != nil {
+				t.Errorf("FirstKey: %v", err)
+			}
+			if ok {
+				made.Add(1)
+			}
+		})
+	}
+	wg.Wait()
+	keys, err := s.Keys(t.Context())
+	if err != nil || made.Load() != 1 || len(keys) != 1 {
+		t.Fatalf("%d first keys, %+v, %v, want one", made.Load(), keys, err)
+	}
+	// A revoked key is no reason to make another first one.
+	if err := s.RevokeKey(t.Context(), keys[0].ID); err != nil {
+		t.Fatalf("RevokeKey: %v", err)
+	}
+	if ok, err := s.FirstKey(t.Context(), links.APIKey{ID: "z"}); ok || err != nil {
+		t.Errorf("FirstKey = %v, %v, want false", ok, err)
+	}
+}
+
+func TestAKeyIsReadAsItWasMadeUntilRevoked(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	want := links.APIKey{
+		ID: "abc", Hash: [32]byte{1, 2, 31: 3}, Owner: "ann", Scopes: []string{links.ScopeLinksRead, links.ScopeLinksWrite},
+		Note: "for ann", CreatedAt: time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC),
+	}
+	if err := s.CreateKey(t.Context(), want); err != nil {
+		t.Fatalf("CreateKey: %v", err)
+	}
+	if got, err := s.Key(t.Context(), "abc"); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("Key = %+v, %v, want %+v", got, err, want)
+	}
+	if err := s.CreateKey(t.Context(), want); !errors.Is(err, link.ErrTaken) {
+		t.Errorf("CreateKey of an id that exists: %v, want ErrTaken", err)
+	}
+	if err := s.RevokeKey(t.Context(), "abc"); err != nil {
+		t.Errorf("RevokeKey: %v", err)
+	}
+	if got, err := s.Key(t.Context(), "abc"); err != nil || got.RevokedAt.IsZero() {
+		t.Errorf("revoked: Key = %+v, %v, want it revoked", got, err)
+	}
+	for _, id := range []string{"abc", "other"} {
+		if err := s.RevokeKey(t.Context(), id); !errors.Is(err, link.ErrNotFound) {
+			t.Errorf("RevokeKey(%s): %v, want ErrNotFound", id, err)
+		}
+	}
+	if _, err := s.Key(t.Context(), "other"); !errors.Is(err, link.ErrNotFound) {
+		t.Errorf("Key of none: %v, want ErrNotFound", err)
+	}
+}

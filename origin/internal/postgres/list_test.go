@@ -1,0 +1,141 @@
+package postgres_test
+
+import (
+	"encoding/base64"
+	"errors"
+	"slices"
+	"strconv"
+	"testing"
+
+	"waypost/origin/internal/links"
+	"waypost/origin/internal/postgres"
+	"waypost/shared/link"
+)
+
+// list returns the codes of all pages.
+func list(t *testing.T, s *postgres.Store, f links.Filter) []string {
+	t.Helper()
+	var got []string
+	for range 100 {
+		page, err := s.List(t.Context(), f)
+		if err != nil {
+			t.Fatalf("List %+v: %v", f, err)
+		}
+		if len(page.Links) > f.Limit || page.Next != "" && len(page.Links) != f.Limit {
+			t.Fatalf("page of %d links with next %q, limit %d", len(page.Links), page.Next, f.Limit)
+		}
+		for _, l := range page.Links {
+			got = append(got, l.Key.Code)
+		}
+		if page.Next == "" {
+			return got
+		}
+		f.Cursor = page.Next
+	}
+	t.Fatal("the list does not end")
+	return nil
+}
+
+func TestListFilters(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	for _, l := range []link.Link{
+		{Key: link.Key{Code: "a"}, Target: "https://one.example/", Owner: "ann", Tags: []string{"x", "y"}},
+		{Key: link.Key{Code: "b"}, Target: "https://two.example/100%25", Owner: "ben", Tags: []string{"x"}},
+		{Key: link.Key{Code: "c_c", Domain: "go.example"}, Target: "https://three.example/", Title: "Größe"},
+		{Key: link.Key{Code: "d"}, Target: `https://four.example/?a\b`, Owner: "ann"},
+	} {
+		l.Status = 302
+		mustWrite(t, s, create(l.Key, &l))
+	}
+	mustWrite(t, s, create(link.Key{Code: "gone"}, content("https://one.example/")))
+	mustWrite(t, s, remove(link.Key{Code: "gone"}))
+	text := func(s string) *string { return &s }
+	for _, tt := range []struct {
+		name string
+		f    links.Filter
+		want []string
+	}{
+		{"all, newest first", links.Filter{}, []string{"d", "c_c", "b", "a"}},
+		{"oldest first", links.Filter{Sort: "created_at"}, []string{"a", "b", "c_c", "d"}},
+		{"newest first by name", links.Filter{Sort: "-created_at"}, []string{"d", "c_c", "b", "a"}},
+		{"owner", links.Filter{Owner: text("ann")}, []string{"d", "a"}},
+		{"no owner", links.Filter{Owner: text("")}, []string{"c_c"}},
+		{"domain", links.Filter{Domain: text("go.example")}, []string{"c_c"}},
+		{"default domain", links.Filter{Domain: text("")}, []string{"d", "b", "a"}},
+		{"tag", links.Filter{Tag: "x"}, []string{"b", "a"}},
+		{"tag and owner", links.Filter{Tag: "x", Owner: text("ann")}, []string{"a"}},
+		{"no such tag", links.Filter{Tag: "z"}, nil},
+		{"search target", links.Filter{Search: "ONE.EX"}, []string{"a"}},
+		{"search title", links.Filter{Search: "größe"}, []string{"c_c"}},
+		{"search code, underscore is no pattern", links.Filter{Search: "_c"}, []string{"c_c"}},
+		{"percent is no pattern", links.Filter{Search: "0%"}, []string{"b"}},
+		{"backslash is no escape", links.Filter{Search: `\b`}, []string{"d"}},
+	} {
+		for _, limit := range []int{1, 3, 100} {
+			tt.f.Limit = limit
+			if got := list(t, s, tt.f); !slices.Equal(got, tt.want) {
+				t.Errorf("%s, by %d: %q, want %q", tt.name, limit, got, tt.want)
+			}
+		}
+	}
+}
+
+func TestAListIsStableWhileLinksAreMadeAndDeleted(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	var want []string
+	for i := range 20 {
+		code := "k" + strconv.Itoa(i)
+		mustWrite(t, s, create(link.Key{Code: code}, content("https://a.example/")))
+		want = append(want, code)
+	}
+	slices.Reverse(want)
+	var got []string
+	f := links.Filter{Limit: 3}
+	for {
+		page, err := s.List(t.Context(), f)
+		if err != nil {
+			t.Fatalf("List: %v", err)
+		}
+		for _, l := range page.Links {
+			got = append(got, l.Key.Code)
+		}
+		if page.Next == "" {
+			break
+		}
+		f.Cursor = page.Next
+		mustWrite(t, s, create(link.Key{Code: "new" + strconv.Itoa(len(got))}, content("https://a.example/")))
+		// The page's last link, which the cursor names, may go as well.
+		mustWrite(t, s, remove(link.Key{Code: got[len(got)-1]}))
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("listed %q, want %q", got, want)
+	}
+}
+
+func TestForeignCursorsAreRefused(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	for _, code := range []string{"a", "b"} {
+		mustWrite(t, s, create(link.Key{Code: code}, content("https://a.example/")))
+	}
+	page, err := s.List(t.Context(), links.Filter{Limit: 1})
+	if err != nil || page.Next == "" {
+		t.Fatalf("List = %+v, %v, want a cursor", page, err)
+	}
+	far := append([]byte{1, 0x7f}, make([]byte, 15)...)
+	for _, f := range []links.Filter{
+		{Cursor: "x"},
+		{Cursor: page.Next + "A"},
+		{Cursor: page.Next[1:]},
+		{Cursor: page.Next, Sort: "created_at"},
+		{Cursor: base64.RawURLEncoding.EncodeToString(far)},
+	} {
+		f.Limit = 1
+		_, err := s.List(t.Context(), f)
+		if _, ok := errors.AsType[*link.InvalidError](err); !ok {
+			t.Errorf("List with cursor %q, sort %q: %v, want an InvalidError", f.Cursor, f.Sort, err)
+		}
+	}
+}

@@ -1,0 +1,72 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+
+	"waypost/shared/feed"
+	"waypost/shared/link"
+)
+
+// Link reads a link. The error is link.ErrNotFound for a tombstone too.
+func (s *Store) Link(ctx context.Context, key link.Key) (link.Link, error) {
+	var epoch int64
+	var r linkRow
+	err := s.pool.QueryRow(ctx, `
+		SELECT e.n, `+linkColumns+` FROM epoch e JOIN links l ON l.domain = $1 AND l.code = $2
+		WHERE l.deleted_at IS NULL`, key.Domain, key.Code).Scan(append([]any{&epoch}, r.dest()...)...)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return link.Link{}, link.ErrNotFound
+	}
+	if err != nil {
+		return link.Link{}, translate("link "+key.String(), err)
+	}
+	return r.link(unsigned(epoch)), nil
+}
+
+// Entry reads what an edge is to know of a key: value and position come from
+// one snapshot, so that every change up to AsOf is in it, also where the key is
+// absent.
+func (s *Store) Entry(ctx context.Context, key link.Key) (*feed.Entry, error) {
+	s.loads.Add(1)
+	var epoch, head int64
+	var r linkRow
+	err := s.pool.QueryRow(ctx, `
+		SELECT e.n, h.seq, `+linkColumns+`
+		FROM epoch e CROSS JOIN shard_head h LEFT JOIN links l ON l.domain = $2 AND l.code = $3
+		WHERE h.shard = $1`, feed.Shard(key.Hash()), key.Domain, key.Code).
+		Scan(append([]any{&epoch, &head}, r.dest()...)...)
+	if err != nil {
+		return nil, translate("entry "+key.String(), err)
+	}
+	e := &feed.Entry{Epoch: unsigned(epoch), AsOf: unsigned(head), Key: key}
+	if r.found() {
+		l := r.link(e.Epoch)
+		e.Version, e.Body = l.Version, body(&l)
+	}
+	return e, nil
+}
+
+// Heads reads the last position of every shard, in one snapshot.
+func (s *Store) Heads(ctx context.Context) (*feed.Heads, error) {
+	var epoch, now int64
+	var seq []int64
+	err := s.pool.QueryRow(ctx, `
+		SELECT e.n, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint,
+			(SELECT array_agg(seq ORDER BY shard) FROM shard_head)
+		FROM epoch e`).Scan(&epoch, &now, &seq)
+	if err != nil {
+		return nil, translate("heads", err)
+	}
+	if len(seq) != feed.AllShards {
+		return nil, fmt.Errorf("postgres heads: %d shards, want %d", len(seq), feed.AllShards)
+	}
+	h := &feed.Heads{Epoch: unsigned(epoch), Now: now}
+	for shard, v := range seq {
+		h.Seq[shard] = unsigned(v)
+	}
+	return h, nil
+}

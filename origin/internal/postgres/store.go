@@ -1,0 +1,46 @@
+package postgres
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Store is PostgreSQL as the origin sees it. All methods are safe for
+// concurrent use. An error for which errors.Is(err, link.ErrUnavailable) holds
+// means that PostgreSQL was out of reach, too slow or overloaded: the same call
+// may work later.
+type Store struct {
+	pool  *pgxpool.Pool
+	loads atomic.Uint64
+}
+
+// Open connects to the primary, once, to find out whether it can be used: a
+// server with synchronous_commit off and a standby are refused. The schema is
+// Migrate's.
+func Open(ctx context.Context, cfg Config) (*Store, error) {
+	poolConfig, err := cfg.pool()
+	if err != nil {
+		return nil, err
+	}
+	pool, err := pgxpool.NewWithConfig(ctx, poolConfig)
+	if err != nil {
+		return nil, translate("open", err)
+	}
+	s := &Store{pool: pool}
+	if err := s.Ping(ctx); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// Close waits for running calls and closes all connections.
+func (s *Store) Close() { s.pool.Close() }
+
+// Ping returns nil if PostgreSQL answers.
+func (s *Store) Ping(ctx context.Context) error { return translate("ping", s.pool.Ping(ctx)) }
+
+// Loads counts the reads of a link for a fill since Open: each Entry is one.
+func (s *Store) Loads() uint64 { return s.loads.Load() }

@@ -1,0 +1,231 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"waypost/origin/internal/links"
+	"waypost/shared/feed"
+	"waypost/shared/link"
+)
+
+// errRaced reports a row that is not as it was read under the locks.
+var errRaced = errors.New("a link was written past the locks")
+
+// transaction is one attempt at a group of jobs: what it read under its locks,
+// and what it is going to write.
+type transaction struct {
+	jobs []*job
+
+	epoch    uint64
+	now      time.Time      // PostgreSQL's clock, read under the locks
+	heads    map[int]uint64 // last positions, moved on as jobs take theirs
+	held     map[link.Key]*held
+	reusable map[*job]*linkRow
+
+	outcome  map[*job]links.Result
+	collided []*job
+	changes  []*feed.Change
+}
+
+// held is what there is of a key under its shard's lock.
+type held struct {
+	row   linkRow
+	newID pgtype.Int8 // for a new link; null where a live one has the key
+}
+
+// run does the transaction in the order that the protocol rests on: locks, then
+// heads, then reading, then writing.
+func (s *Store) run(ctx context.Context, t *transaction) error {
+	tx, err := s.pool.Begin(ctx)
+	if err != nil {
+		return translate("write", err)
+	}
+	defer tx.Rollback(ctx) //nolint:errcheck // after a commit it does nothing; a broken connection is dropped
+	if err := t.read(ctx, tx); err != nil {
+		return translate("write", err)
+	}
+	writes := t.decide()
+	if len(t.changes) == 0 {
+		return nil
+	}
+	queueChanges(writes, t.changes)
+	if err := tx.SendBatch(ctx, writes).Close(); err != nil {
+		return translate("write", err)
+	}
+	return translate("write", tx.Commit(ctx))
+}
+
+// read takes the locks and reads all that the jobs' rules need. It is one round
+// trip, but each statement has its own snapshot, taken when those before it are
+// done: the rows are read as they are once the heads are held.
+func (t *transaction) read(ctx context.Context, tx pgx.Tx) error {
+	t.heads = make(map[int]uint64)
+	t.held = make(map[link.Key]*held, len(t.jobs))
+	t.reusable = make(map[*job]*linkRow)
+	var shards []int16
+	domains, codes := make([]string, len(t.jobs)), make([]string, len(t.jobs))
+	for i, j := range t.jobs {
+		domains[i], codes[i] = j.key.Domain, j.key.Code
+		shards = append(shards, int16(j.shard)) //nolint:gosec // at most 63
+	}
+	b := &pgx.Batch{}
+	queueLocks(b, t.jobs)
+	b.Queue(lockHeads, shards).Query(func(rows pgx.Rows) error {
+		var shard int
+		var seq int64
+		_, err := pgx.ForEachRow(rows, []any{&shard, &seq}, func() error {
+			t.heads[shard] = unsigned(seq)
+			return nil
+		})
+		return err
+	})
+	b.Queue(readEpoch).QueryRow(func(row pgx.Row) error {
+		var epoch int64
+		err := row.Scan(&epoch, &t.now)
+		t.epoch, t.now = unsigned(epoch), t.now.UTC()
+		return err
+	})
+	b.Queue(`
+		SELECT k.domain, k.code,
+			CASE WHEN l.link_id IS NULL OR l.deleted_at IS NOT NULL THEN nextval('link_id_seq') END, `+linkColumns+`
+		FROM unnest($1::text[], $2::text[]) k(domain, code) LEFT JOIN links l USING (domain, code)`,
+		domains, codes).Query(func(rows pgx.Rows) error {
+		for rows.Next() {
+			var key link.Key
+			h := &held{}
+			if err := rows.Scan(append([]any{&key.Domain, &key.Code, &h.newID}, h.row.dest()...)...); err != nil {
+				return err
+			}
+			t.held[key] = h
+		}
+		return rows.Err()
+	})
+	for _, j := range t.jobs {
+		if j.reuse != nil {
+			r := &linkRow{}
+			t.reusable[j] = r
+			j.reuse.queueLookup(b, r)
+		}
+	}
+	return tx.SendBatch(ctx, b).Close()
+}
+
+// decide applies the jobs' rules to what was read, gives positions to those that
+// succeed, and returns the writes of their rows.
+func (t *transaction) decide() *pgx.Batch {
+	b := &pgx.Batch{}
+	t.outcome = make(map[*job]links.Result, len(t.jobs))
+	for _, j := range t.jobs {
+		if r := t.reusable[j]; r != nil && r.found() {
+			t.outcome[j] = links.Result{Link: r.link(t.epoch), Reused: true}
+			continue
+		}
+		h := t.held[j.key]
+		if h.row.found() && j.m.Generate != nil {
+			t.collided = append(t.collided, j) // a tombstone too: generated codes never come back
+			continue
+		}
+		var old *link.Link
+		if h.row.found() {
+			l := h.row.link(t.epoch)
+			old = &l
+		}
+		merged, err := j.m.Merge(old, t.now)
+		if err != nil {
+			t.outcome[j] = links.Result{Err: err}
+			continue
+		}
+		l := t.place(j, h, old, *merged)
+		c := t.change(j, old, &l)
+		t.changes = append(t.changes, c)
+		t.outcome[j] = links.Result{Link: l, Change: c}
+		queueRow(b, j, old == nil, &l)
+	}
+	return b
+}
+
+// place completes the content that a job's rules made: identity, times and
+// position.
+func (t *transaction) place(j *job, h *held, old *link.Link, l link.Link) link.Link {
+	l.Key = j.key
+	l.StartsAt, l.ExpiresAt, l.DeletedAt = micros(l.StartsAt), micros(l.ExpiresAt), micros(l.DeletedAt)
+	if old == nil || !old.DeletedAt.IsZero() && l.DeletedAt.IsZero() {
+		l.ID, l.CreatedAt = h.newID.Int64, t.now
+	} else {
+		l.ID, l.CreatedAt = old.ID, old.CreatedAt
+	}
+	l.UpdatedAt = t.now
+	t.heads[j.shard]++
+	l.Epoch, l.Version = t.epoch, t.heads[j.shard]
+	return l
+}
+
+func (t *transaction) change(j *job, old, l *link.Link) *feed.Change {
+	kind := feed.Changed
+	if old == nil {
+		kind = feed.Create
+	}
+	content := body(l)
+	return &feed.Change{
+		Epoch: t.epoch, Shard: j.shard, Seq: l.Version, Kind: kind, At: feed.Micros(t.now),
+		Key: l.Key, Value: string(content.Append(nil)),
+	}
+}
+
+// settle hands the outcomes out, after the commit, and returns the jobs that
+// need another code.
+func (t *transaction) settle() (collided []*job) {
+	for j, res := range t.outcome {
+		j.settle(res)
+	}
+	for _, j := range t.collided {
+		j.key.Code = ""
+	}
+	return t.collided
+}
+
+// queueRow queues the write of a link's row.
+func queueRow(b *pgx.Batch, j *job, fresh bool, l *link.Link) {
+	tags := l.Tags
+	if tags == nil {
+		tags = []string{}
+	}
+	statement := updateLink
+	if fresh {
+		statement = insertLink
+	}
+	b.Queue(statement,
+		l.Key.Domain, l.Key.Code, l.ID, signed(l.Version), j.m.Generate != nil, l.Target, targetHash(l.Target),
+		l.Status, l.Enabled, l.Owner, l.Title, tags, l.Query.String(), l.Suffix.String(), l.Class.String(), l.Clicks,
+		nullTime(l.StartsAt), nullTime(l.ExpiresAt), l.ExpiredURL, l.MaxClicks,
+		l.CreatedAt, l.UpdatedAt, nullTime(l.DeletedAt), j.shard,
+	).Exec(func(tag pgconn.CommandTag) error {
+		if tag.RowsAffected() != 1 {
+			return fmt.Errorf("link %s: %w", l.Key, errRaced)
+		}
+		return nil
+	})
+}
+
+const insertLink = `
+	INSERT INTO links (domain, code, link_id, version, generated, target, target_hash, status, enabled, owner, title, tags,
+		query, suffix, class, clicks, starts_at, expires_at, expired_url, max_clicks, created_at, updated_at, deleted_at, shard)
+	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12,
+		$13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)
+	ON CONFLICT (domain, code) DO NOTHING`
+
+// updateLink keeps shard, and whether the code was generated, unless an alias
+// takes the place of a tombstone.
+const updateLink = `
+	UPDATE links SET link_id = $3, version = $4, generated = generated AND link_id = $3 OR $5,
+		target = $6, target_hash = $7, status = $8, enabled = $9, owner = $10, title = $11, tags = $12,
+		query = $13, suffix = $14, class = $15, clicks = $16, starts_at = $17, expires_at = $18, expired_url = $19,
+		max_clicks = $20, created_at = $21, updated_at = $22, deleted_at = $23
+	WHERE domain = $1 AND code = $2 AND shard = $24`

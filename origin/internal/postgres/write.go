@@ -1,0 +1,190 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"waypost/origin/internal/links"
+	"waypost/shared/feed"
+	"waypost/shared/link"
+)
+
+const (
+	// MaxWrite is the most mutations of one Write.
+	MaxWrite = 1000
+
+	// groupShards is the most shards of one transaction. All 64 at once would make
+	// a bulk write one queue with every other writer; one at a time would pay a
+	// commit for each.
+	groupShards = 8
+
+	// maxCodes is how many generated codes a mutation may find taken. Random ones
+	// collide once in thousands; ten in a row mean that the generator is broken or
+	// its space used up.
+	maxCodes = 10
+
+	// maxAttempts is how often a group is started anew because a row came past the
+	// locks. Nothing of this program writes such rows.
+	maxAttempts = 3
+)
+
+// job is one mutation on its way through Write.
+type job struct {
+	m     *links.Mutation
+	res   *links.Result
+	key   link.Key // chosen anew before each attempt where codes are generated
+	shard int
+	tried int       // generated codes used so far
+	reuse *criteria // nil: always make a new link
+	done  bool      // the result stands
+}
+
+// Write carries out mutations, each for itself: what became of one stands in
+// its result, at the same index. Each one that succeeds is a position of its
+// key's shard, with a row in the outbox, even if it changes no field.
+//
+// They are committed in groups of up to eight shards. Mutations of one key are
+// done in order, as are those that would reuse the same link; a later one sees
+// what an earlier one did. When PostgreSQL becomes unavailable on the way, what
+// was committed stands and the rest has link.ErrUnavailable. That error leaves
+// open whether its group was committed, if the connection broke at that moment.
+//
+// The error is for a call that is wrong as a whole.
+func (s *Store) Write(ctx context.Context, ms []links.Mutation) ([]links.Result, error) {
+	if len(ms) > MaxWrite {
+		return nil, fmt.Errorf("postgres write: %d mutations, at most %d", len(ms), MaxWrite)
+	}
+	results := make([]links.Result, len(ms))
+	pending := make([]*job, len(ms))
+	for i := range ms {
+		pending[i] = &job{m: &ms[i], res: &results[i], key: ms[i].Key}
+	}
+	pending = s.resolveReuse(ctx, pending)
+	for len(pending) > 0 {
+		round, later := firstOfEach(chooseCodes(ctx, pending))
+		todo := groups(round)
+		for i, group := range todo {
+			collided, err := s.writeGroup(ctx, group)
+			if err != nil {
+				fail(slices.Concat(todo[i:]...), err)
+				fail(later, err)
+				return results, nil
+			}
+			later = append(later, collided...)
+		}
+		pending = later
+	}
+	return results, nil
+}
+
+// chooseCodes gives each job its key and shard, before any lock is taken: the
+// shard depends on the code.
+func chooseCodes(ctx context.Context, jobs []*job) []*job {
+	return slices.DeleteFunc(jobs, func(j *job) bool {
+		if j.m.Generate != nil && j.key.Code == "" {
+			if j.tried == maxCodes {
+				j.settle(links.Result{Err: fmt.Errorf("postgres write: %d generated codes in a row are taken: %w", maxCodes, link.ErrUnavailable)})
+				return true
+			}
+			code, err := j.m.Generate(ctx)
+			if err != nil {
+				j.settle(links.Result{Err: fmt.Errorf("generate code: %w", err)})
+				return true
+			}
+			j.key.Code = code
+			j.tried++
+		}
+		j.shard = feed.Shard(j.key.Hash())
+		return false
+	})
+}
+
+// firstOfEach splits off the jobs whose key, or whose link to reuse, an earlier
+// job is about as well. Each transaction then meets a key once.
+func firstOfEach(jobs []*job) (round, later []*job) {
+	keys := make(map[link.Key]bool, len(jobs))
+	wanted := make(map[criteria]bool)
+	for _, j := range jobs {
+		if keys[j.key] || j.reuse != nil && wanted[*j.reuse] {
+			later = append(later, j)
+			continue
+		}
+		keys[j.key] = true
+		if j.reuse != nil {
+			wanted[*j.reuse] = true
+		}
+		round = append(round, j)
+	}
+	return round, later
+}
+
+// groups splits jobs, in ascending order of shards, into one group a
+// transaction.
+func groups(jobs []*job) [][]*job {
+	slices.SortStableFunc(jobs, func(a, b *job) int { return a.shard - b.shard })
+	var out [][]*job
+	shards := 0
+	for i, j := range jobs {
+		next := i == 0 || j.shard != jobs[i-1].shard
+		if next {
+			shards++
+		}
+		if i == 0 || next && shards > groupShards {
+			out, shards = append(out, nil), 1
+		}
+		out[len(out)-1] = append(out[len(out)-1], j)
+	}
+	return out
+}
+
+// writeGroup settles the jobs of a group, but for those it returns: their
+// generated code was taken and they need another one. After an error,
+// link.ErrUnavailable, some may be settled and others not.
+func (s *Store) writeGroup(ctx context.Context, group []*job) (collided []*job, err error) {
+	for range maxAttempts {
+		t := &transaction{jobs: group}
+		if err = s.run(ctx, t); err == nil {
+			return t.settle(), nil
+		}
+		if !errors.Is(err, errRaced) {
+			break
+		}
+	}
+	if errors.Is(err, link.ErrUnavailable) {
+		return nil, err
+	}
+	if e, ok := errors.AsType[*pgconn.PgError](err); ok && refused(e) && len(group) > 1 {
+		// PostgreSQL does not say which row it refused: alone, only that one fails.
+		for i := range group {
+			again, err := s.writeGroup(ctx, group[i:i+1])
+			if err != nil {
+				return nil, err
+			}
+			collided = append(collided, again...)
+		}
+		return collided, nil
+	}
+	fail(group, err)
+	return nil, nil
+}
+
+func fail(jobs []*job, err error) {
+	for _, j := range jobs {
+		if !j.done {
+			j.settle(links.Result{Err: err})
+		}
+	}
+}
+
+func (j *job) settle(res links.Result) { *j.res, j.done = res, true }
+
+// clock reads PostgreSQL's clock.
+func (s *Store) clock(ctx context.Context) (now time.Time, err error) {
+	err = s.pool.QueryRow(ctx, `SELECT clock_timestamp()`).Scan(&now)
+	return now.UTC(), translate("clock", err)
+}

@@ -1,0 +1,2 @@
+// Package web is the page at /docs, made from the OpenAPI document.
+package web

@@ -1,0 +1,129 @@
+package web
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed" // the page's template and style
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+//go:embed page.html
+var pageHTML string
+
+//go:embed page.css
+var pageCSS string
+
+// view is what the template shows.
+type view struct {
+	Title, Description, Version string
+	Base                        string // path before that of every operation
+	Style                       template.CSS
+	Operations                  []operationView
+	Schemas                     []schemaView
+}
+
+type operationView struct {
+	ID, Method, Path, Summary, Description string
+	Parameters                             []fieldView
+	Body                                   string // name of its schema; "" for none
+	Media                                  string
+	Answers                                []answerView
+}
+
+type fieldView struct {
+	Name, In, Kind, Bounds, Description string
+	Required                            bool
+}
+
+type answerView struct{ Status, Description, Schema string }
+
+type schemaView struct {
+	Name   string
+	Fields []fieldView
+}
+
+// New returns a handler that answers with a page about the OpenAPI document,
+// made here, once. The page needs nothing from elsewhere and runs no script.
+func New(openAPI []byte) (http.Handler, error) {
+	var doc document
+	if err := json.Unmarshal(openAPI, &doc); err != nil {
+		return nil, fmt.Errorf("docs page: %w", err)
+	}
+	t, err := template.New("page").Parse(pageHTML)
+	if err != nil {
+		return nil, fmt.Errorf("docs page: %w", err)
+	}
+	var page bytes.Buffer
+	if err := t.Execute(&page, doc.view()); err != nil {
+		return nil, fmt.Errorf("docs page: %w", err)
+	}
+	style := sha256.Sum256([]byte(pageCSS))
+	policy := "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; style-src 'sha256-" +
+		base64.StdEncoding.EncodeToString(style[:]) + "'"
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		w.Header().Set("Content-Security-Policy", policy)
+		_, _ = w.Write(page.Bytes()) // fails only if the client is gone
+	}), nil
+}
+
+func (d *document) view() view {
+	v := view{
+		Title: d.Info.Title, Description: d.Info.Description, Version: d.Info.Version,
+		Style: template.CSS(pageCSS), //nolint:gosec // embedded, not from outside
+	}
+	if len(d.Servers) > 0 {
+		v.Base = d.Servers[0].URL
+	}
+	for _, path := range sortedKeys(d.Paths) {
+		for _, method := range []string{"get", "post", "put", "patch", "delete"} {
+			if op, ok := d.Paths[path][method]; ok {
+				v.Operations = append(v.Operations, op.view(strings.ToUpper(method), v.Base+path))
+			}
+		}
+	}
+	for _, name := range sortedKeys(d.Components.Schemas) {
+		v.Schemas = append(v.Schemas, d.Components.Schemas[name].view(name))
+	}
+	return v
+}
+
+func (op *operation) view(method, path string) operationView {
+	v := operationView{ID: op.OperationID, Method: method, Path: path, Summary: op.Summary, Description: op.Description}
+	for _, p := range op.Parameters {
+		v.Parameters = append(v.Parameters, fieldView{
+			Name: p.Name, In: p.In, Kind: p.Schema.kind(), Bounds: p.Schema.bounds(),
+			Description: p.Description, Required: p.Required,
+		})
+	}
+	for _, media := range sortedKeys(op.RequestBody.Content) {
+		v.Body = op.RequestBody.Content[media].Schema.kind()
+		v.Media = strings.Join(sortedKeys(op.RequestBody.Content), " or ")
+	}
+	for _, status := range sortedKeys(op.Responses) {
+		answer := answerView{Status: status, Description: op.Responses[status].Description}
+		for _, content := range op.Responses[status].Content {
+			answer.Schema = content.Schema.kind()
+		}
+		v.Answers = append(v.Answers, answer)
+	}
+	return v
+}
+
+func (s *schema) view(name string) schemaView {
+	v := schemaView{Name: name}
+	for _, field := range sortedKeys(s.Properties) {
+		p := s.Properties[field]
+		v.Fields = append(v.Fields, fieldView{
+			Name: field, Kind: p.kind(), Bounds: p.bounds(), Description: p.Description,
+			Required: slices.Contains(s.Required, field),
+		})
+	}
+	return v
+}

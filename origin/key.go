@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"waypost/origin/internal/links"
+	"waypost/origin/internal/postgres"
+	"waypost/shared/link"
+)
+
+// key runs key create, key list and key revoke, which work on the database and
+// need no running origin.
+func (in invocation) key(ctx context.Context) error {
+	if len(in.args) > 0 {
+		action := in.args[0]
+		in.args = in.args[1:]
+		switch action {
+		case "create":
+			return in.createKey(ctx)
+		case "list":
+			return in.listKeys(ctx)
+		case "revoke":
+			return in.revokeKey(ctx)
+		}
+	}
+	return faultOf("key", "needs create, list or revoke")
+}
+
+// createKey prints the key, alone on its line, for scripts.
+func (in invocation) createKey(ctx context.Context) error {
+	var cfg struct {
+		Owner    string   `flag:"owner" help:"owner whose links the key is confined to; not with admin"`
+		Scopes   []string `flag:"scopes" default:"links:read,links:write,stats:read" enum:"links:read,links:write,stats:read,admin" help:"what the key may do"`
+		Note     string   `flag:"note" help:"for people"`
+		Database postgres.Config
+	}
+	if _, err := in.load("key create", &cfg, 0); err != nil {
+		return err
+	}
+	return withKeys(ctx, cfg.Database, func(keys *links.Keys) error {
+		_, text, err := keys.Make(ctx, cfg.Owner, cfg.Scopes, cfg.Note)
+		if invalid, ok := errors.AsType[*link.InvalidError](err); ok {
+			return faultOf("--"+invalid.Fields[0].Field, invalid.Fields[0].Reason)
+		}
+		if err != nil {
+			return err
+		}
+		_, err = fmt.Fprintln(in.stdout, text)
+		return err
+	})
+}
+
+func (in invocation) listKeys(ctx context.Context) error {
+	var cfg struct{ Database postgres.Config }
+	if _, err := in.load("key list", &cfg, 0); err != nil {
+		return err
+	}
+	return withKeys(ctx, cfg.Database, func(keys *links.Keys) error {
+		all, err := keys.List(ctx)
+		if err != nil {
+			return err
+		}
+		table := tabwriter.NewWriter(in.stdout, 0, 0, 2, ' ', 0)
+		_, _ = fmt.Fprintln(table, "ID\tCREATED\tOWNER\tSCOPES\tNOTE") // errors are kept for Flush
+		for _, k := range all {
+			_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n",
+				k.ID, k.CreatedAt.Format(time.RFC3339), k.Owner, strings.Join(k.Scopes, ","), k.Note)
+		}
+		return table.Flush()
+	})
+}
+
+func (in invocation) revokeKey(ctx context.Context) error {
+	var cfg struct{ Database postgres.Config }
+	rest, err := in.load("key revoke <id>", &cfg, 1)
+	switch {
+	case err != nil:
+		return err
+	case len(rest) == 0:
+		return faultOf("key revoke", "needs the id of a key")
+	}
+	return withKeys(ctx, cfg.Database, func(keys *links.Keys) error {
+		err := keys.Revoke(ctx, rest[0])
+		if errors.Is(err, link.ErrNotFound) {
+			return fmt.Errorf("no valid key has the id %s", rest[0])
+		}
+		return err
+	})
+}
+
+// withKeys lends the keys of a database, which it brings up to date first: the
+// first key may be made before the first origin starts.
+func withKeys(ctx context.Context, db postgres.Config, use func(*links.Keys) error) error {
+	store, err := postgres.Open(ctx, db)
+	if err != nil {
+		return err
+	}
+	defer store.Close()
+	if err := store.Migrate(ctx); err != nil {
+		return err
+	}
+	return use(links.NewKeys(store, time.Now))
+}

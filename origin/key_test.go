@@ -1,0 +1,135 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"waypost/deploy/services"
+	"waypost/origin/internal/links"
+	"waypost/origin/internal/postgres"
+)
+
+func TestKeyCommands(t *testing.T) {
+	t.Parallel()
+	env := one("WAYPOST_DATABASE_URL", services.Postgres(t))
+	output := func(args ...string) string {
+		t.Helper()
+		var stdout bytes.Buffer
+		if err := run(t.Context(), args, env, &stdout, io.Discard); err != nil {
+			t.Fatalf("%v: %v", args, err)
+		}
+		return stdout.String()
+	}
+	if got := output("migrate"); got != "" {
+		t.Errorf("migrate printed %q", got)
+	}
+	key := strings.TrimSpace(output("key", "create", "--owner=ann", "--scopes=links:read", "--note", "for tests"))
+	parts := strings.Split(key, "_")
+	if len(parts) != 3 || parts[0] != "wp" {
+		t.Fatalf("key create printed %q", key)
+	}
+	if got := output("key", "list"); !strings.Contains(got, parts[1]) || !strings.Contains(got, "for tests") || strings.Contains(got, parts[2]) {
+		t.Errorf("key list printed\n%s", got)
+	}
+	output("key", "revoke", parts[1])
+	if got := output("key", "list"); strings.Contains(got, parts[1]) {
+		t.Errorf("key list shows a revoked key:\n%s", got)
+	}
+	if err := run(t.Context(), []string{"key", "revoke", parts[1]}, env, io.Discard, io.Discard); exitCode(err, io.Discard) != 1 {
+		t.Errorf("revoking twice: %v, want exit 1", err)
+	}
+	if err := run(t.Context(), []string{"key", "create", "--owner=ann", "--scopes=admin"}, env, io.Discard, io.Discard); exitCode(err, io.Discard) != 2 {
+		t.Errorf("confined admin key: %v, want exit 2", err)
+	}
+}
+
+func TestFirstKey(t *testing.T) {
+	t.Parallel()
+	handedIn := links.NewKeyText()
+	for _, c := range []struct {
+		name    string
+		file    string // content before; "" = no file
+		noFile  bool   // WAYPOST_ADMIN_KEY_FILE is not set
+		exists  bool   // there is a key already
+		wantErr string
+	}{
+		{name: "no file yet"},
+		{name: "file is there", file: handedIn + "\n"},
+		{name: "file of something else", file: "hello", wantErr: "holds no key"},
+		{name: "without a file", noFile: true},
+		{name: "not the first key", exists: true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			store, err := postgres.Open(t.Context(), postgres.Config{URL: services.Postgres(t)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(store.Close)
+			if err := store.Migrate(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			keys := links.NewKeys(store, time.Now)
+			if c.exists {
+				if _, _, err := keys.Make(t.Context(), "", []string{links.ScopeAdmin}, ""); err != nil {
+					t.Fatal(err)
+				}
+			}
+			path := filepath.Join(t.TempDir(), "admin.key")
+			if c.file != "" {
+				if err := os.WriteFile(path, []byte(c.file), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := os.WriteFile(path+".new", []byte("left by a start that was cut short"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			given := path
+			if c.noFile {
+				given = ""
+			}
+			var stderr bytes.Buffer
+			err = firstKey(t.Context(), keys, given, &stderr)
+			if c.wantErr != "" {
+				if err == nil || !strings.Contains(err.Error(), c.wantErr) {
+					t.Fatalf("firstKey = %v, want %q", err, c.wantErr)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.exists {
+				if _, err := os.Stat(path); err == nil {
+					t.Error("a file was written for a key that was not made")
+				}
+				return
+			}
+			text := stderr.String()[strings.LastIndex(stderr.String(), " ")+1:]
+			if !c.noFile {
+				b, err := os.ReadFile(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				text = string(b)
+				if info, _ := os.Stat(path); info.Mode().Perm() != 0o600 {
+					t.Errorf("mode of the file = %v, want 0600", info.Mode())
+				}
+				if stderr.Len() > 0 {
+					t.Errorf("stderr = %q, want the key in the file only", &stderr)
+				}
+			}
+			if key, err := keys.Check(t.Context(), strings.TrimSpace(text)); err != nil || !key.Admin() {
+				t.Errorf("key %q: %+v, %v, want an admin key", text, key, err)
+			}
+			if err := firstKey(t.Context(), keys, given, &stderr); err != nil {
+				t.Errorf("the next start: %v", err)
+			}
+		})
+	}
+}
