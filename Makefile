@@ -30,9 +30,9 @@ run: build ## start the whole stack on 127.0.0.1 and stay in front; Ctrl-C stops
 
 .PHONY: build
 build: ## build the binaries into bin/
-	go build -trimpath -o bin/waypost-edge waypost/edge
-	go build -trimpath -o bin/waypost-origin waypost/origin
-	go build -trimpath -o bin/waypost-local waypost/deploy/local
+	go build -o bin/waypost-edge waypost/edge
+	go build -o bin/waypost-origin waypost/origin
+	go build -o bin/waypost-local waypost/deploy/local
 
 .PHONY: build-race
 build-race: gcc

@@ -7,44 +7,53 @@ import (
 	"sync"
 )
 
-// Load sends n requests over conns connections that are kept alive, the i-th made by request(i) and its answer given
-// to check, which may be called from many goroutines at once. All connections are open before the first request. It
-// returns the first error of each connection, which ends that connection's share.
-func (e *Edge) Load(ctx context.Context, conns, n int, request func(i int) Request, check func(i int, r Reply) error) []error {
+// Load is a number of requests over connections that are kept alive.
+type Load struct {
+	Conns   int                        // all are open before the first request
+	N       int                        // requests
+	From    netip.Addr                 // the clients' address, one of 127.0.0.0/8; zero: any
+	Request func(i int) Request        // the i-th
+	Check   func(i int, r Reply) error // judges its answer; called from many goroutines at once
+}
+
+// Run sends the load and returns the first error of each connection, which ends that connection's share.
+func (e *Edge) Run(ctx context.Context, l Load) (failed []error) {
 	var (
-		errs  = make([]error, conns)
-		open  = make([]*Conn, conns)
-		ready sync.WaitGroup
-		done  sync.WaitGroup
+		errs       = make([]error, l.Conns)
+		open, done sync.WaitGroup
 	)
-	ready.Add(conns)
-	for c := range conns {
+	open.Add(l.Conns)
+	for n := range l.Conns {
 		done.Go(func() {
-			open[c], errs[c] = Connect(ctx, e.Addr, netip.Addr{})
-			ready.Done()
-			ready.Wait()
-			if errs[c] != nil {
-				return
+			conn, err := Connect(ctx, e.Addr, l.From)
+			open.Done()
+			open.Wait()
+			if err == nil {
+				err = l.share(conn, n)
 			}
-			defer open[c].Close() //nolint:errcheck // all its answers are here
-			for i := c; i < n; i += conns {
-				reply, err := open[c].Ask(request(i))
-				if err == nil {
-					err = check(i, reply)
-				}
-				if err != nil {
-					errs[c] = fmt.Errorf("%s, request %d: %w", e.Name, i, err)
-					return
-				}
-			}
+			errs[n] = err
 		})
 	}
 	done.Wait()
-	var failed []error
 	for _, err := range errs {
 		if err != nil {
-			failed = append(failed, err)
+			failed = append(failed, fmt.Errorf("%s: %w", e.Name, err))
 		}
 	}
 	return failed
+}
+
+// share sends every Conns-th request from the n-th on.
+func (l *Load) share(conn *Conn, n int) error {
+	defer conn.Close() //nolint:errcheck // all its answers are here
+	for i := n; i < l.N; i += l.Conns {
+		reply, err := conn.Ask(l.Request(i))
+		if err == nil {
+			err = l.Check(i, reply)
+		}
+		if err != nil {
+			return fmt.Errorf("request %d: %w", i, err)
+		}
+	}
+	return nil
 }

@@ -3,6 +3,7 @@ package l2
 import (
 	"context"
 	"encoding/binary"
+	"slices"
 	"sync"
 
 	"waypost/shared/bloom"
@@ -139,8 +140,8 @@ func packedBits(shape bloom.Shape, hash uint64) []byte {
 // nothing: its floor refuses the value.
 func (c *Cache) refreshes(rows []*feed.Change) (calls []*call) {
 	seen := make(map[link.Key]bool, len(rows))
-	for i := len(rows) - 1; i >= 0; i-- {
-		e, ok, err := rows[i].Entry()
+	for _, row := range slices.Backward(rows) {
+		e, ok, err := row.Entry()
 		if err != nil || !ok || seen[e.Key] { // err: a newer origin's value
 			continue
 		}

@@ -15,8 +15,8 @@ import (
 	"waypost/deploy/services"
 )
 
-// A real node in cluster mode refuses commands and scripts whose keys do not
-// stay in one slot.
+// A node in cluster mode refuses what it cannot tell the slot of, and the client
+// has to find each command's node.
 func TestTheSameWorksOnACluster(t *testing.T) {
 	t.Parallel()
 	const keys = 200

@@ -3,6 +3,7 @@ package l2
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -141,7 +142,7 @@ func TestDamagedValuesAreMisses(t *testing.T) {
 	e := New(config(client, newOrigin()))
 	key := keyOf(1)
 	good := version(1, 1).Append(nil)
-	damaged := map[string][]byte{"empty": {}, "cut": good[:len(good)-1], "longer": append(good[:len(good):len(good)], 0)}
+	damaged := map[string][]byte{"empty": {}, "cut": good[:len(good)-1], "longer": append(slices.Clip(good), 0)}
 	damaged["another format"] = append([]byte{9}, good[1:]...)
 	damaged["another key"] = (&feed.Entry{Epoch: 1, AsOf: 1, Version: 1, Key: keyOf(2), Body: live()}).Append(nil)
 	for range 20 {

@@ -3,6 +3,7 @@ package l2
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/redis/go-redis/v9"
 
@@ -133,7 +134,7 @@ func (c *Cache) no(shard int, key link.Key, shape bloom.Shape, read []int64, hel
 		c.suspect(shard)
 		return nil
 	}
-	if !f.trusts(h.Generation) || !anyZero(read[firstBit:]) {
+	if !f.trusts(h.Generation) || !slices.Contains(read[firstBit:], 0) {
 		return nil
 	}
 	absent := &feed.Entry{Epoch: h.Epoch, AsOf: h.Position, Key: key}
@@ -150,13 +151,4 @@ func (c *Cache) no(shard int, key link.Key, shape bloom.Shape, read []int64, hel
 		return nil
 	}
 	return absent
-}
-
-func anyZero(bits []int64) bool {
-	for _, b := range bits {
-		if b == 0 {
-			return true
-		}
-	}
-	return false
 }

@@ -41,12 +41,11 @@ func (c Client) id() clientID {
 
 // appendTo appends the address in text form ("203.0.113.7", "2001:db8:0:1::").
 func (id clientID) appendTo(dst []byte) []byte {
-	v := ^uint64(id)
 	var b [16]byte
-	if v>>32 == mappedIPv4 {
-		binary.BigEndian.PutUint32(b[:4], uint32(v)) //nolint:gosec // the lower half is the IPv4 address
-		return netip.AddrFrom4([4]byte(b[:4])).AppendTo(dst)
-	}
+	v := ^uint64(id)
 	binary.BigEndian.PutUint64(b[:8], v)
+	if v>>32 == mappedIPv4 {
+		return netip.AddrFrom4([4]byte(b[4:8])).AppendTo(dst)
+	}
 	return netip.AddrFrom16(b).AppendTo(dst)
 }

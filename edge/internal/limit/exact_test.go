@@ -11,6 +11,7 @@ import (
 // exactEdges returns two edges in mode Exact on one Redis that is never given up.
 func exactEdges(t *testing.T, rate float64, burst int) [2]*Limiter {
 	t.Helper()
+	t.Helper()
 	addr := services.Redis(t).Addr()
 	var edges [2]*Limiter
 	for i := range edges {

@@ -44,8 +44,9 @@ import (
 //
 // Where Redis is not configured, or failed three times in a row, each edge limits
 // by its own buckets alone, of the full Burst and Rate, and a client has as many
-// buckets as there are edges. When Redis is back, each edge charges a client at
-// most LocalBurst of what it spent meanwhile.
+// buckets as there are edges. In mode Exact that holds too for each single
+// request that Redis did not answer in time. When Redis is back, each edge in mode
+// Async charges a client at most LocalBurst of what it spent meanwhile.
 //
 // Safe for concurrent use.
 type Limiter struct {

@@ -15,9 +15,10 @@ const (
 
 // Run settles with Redis until ctx ends, and then returns nil: every Settle it
 // charges what was admitted since the last round, in pipelines of 512 clients
-// one after another, and it finds out when Redis is back. It starts no
-// goroutine. It must not be called twice. What the last round before the end
-// did not reach stays uncharged.
+// one after another, and it finds out when Redis is back. A charge whose answer
+// was lost is sent again: rather twice than not at all. What the last round
+// before the end did not reach stays uncharged. Run starts no goroutine and must
+// not be called twice.
 func (l *Limiter) Run(ctx context.Context) error {
 	if l.shared == nil {
 		<-ctx.Done()

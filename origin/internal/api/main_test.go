@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"context"
 	"encoding/json"
 	"log/slog"
 	"net/http"
@@ -78,6 +79,7 @@ func serverOn(t *testing.T, databaseURL string) *server {
 	snowflake := codes.NewSnowflake(store, codes.SnowflakeConfig{
 		Holder: t.Name(), Machine: codes.AnyMachine, Now: time.Now, Logger: logger,
 	})
+	hold(t, snowflake)
 	service := links.New(links.Deps{
 		Store: store, Config: store, Publisher: s.published, PublicHost: "wp.example",
 		Codes: codes.New(snowflake, codes.NewCounter(store)),
@@ -94,6 +96,33 @@ func serverOn(t *testing.T, databaseURL string) *server {
 		t.Fatalf("First = %v, %v", made, err)
 	}
 	return s
+}
+
+// hold runs the generator for as long as the test does and waits for its lease.
+func hold(t *testing.T, snowflake *codes.Snowflake) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- snowflake.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("snowflake: %v", err)
+		}
+	})
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		_, err := snowflake.Next(t.Context())
+		if err == nil {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-t.Context().Done():
+			t.Fatalf("no lease: %v", err)
+		}
+	}
 }
 
 type lockedWriter struct {

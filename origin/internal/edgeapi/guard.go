@@ -73,18 +73,22 @@ func (h *handler) page(c call) call {
 // recovered makes a panic a 500 of its request and one line in the log.
 func (h *handler) recovered(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		defer func() {
-			p := recover()
-			if p == nil {
-				return
-			}
-			if p == http.ErrAbortHandler { //nolint:errorlint // the sentinel itself is what net/http knows
-				panic(p)
-			}
-			h.cfg.Logger.LogAttrs(r.Context(), slog.LevelError, "panic in an internal request",
-				slog.String("path", r.URL.Path), slog.Any("panic", p), slog.String("stack", string(debug.Stack())))
-			http.Error(w, "internal error", http.StatusInternalServerError)
-		}()
+		defer h.rescue(w, r)
 		next.ServeHTTP(w, r)
 	})
+}
+
+// rescue is deferred. Handlers write nothing before they have the whole answer,
+// so the status is still free.
+func (h *handler) rescue(w http.ResponseWriter, r *http.Request) {
+	p := recover()
+	if p == nil {
+		return
+	}
+	if p == http.ErrAbortHandler { //nolint:errorlint // the sentinel itself is what net/http knows
+		panic(p)
+	}
+	h.cfg.Logger.LogAttrs(r.Context(), slog.LevelError, "panic in an internal request",
+		slog.String("path", r.URL.Path), slog.Any("panic", p), slog.String("stack", string(debug.Stack())))
+	http.Error(w, "internal error", http.StatusInternalServerError)
 }

@@ -12,7 +12,7 @@ import (
 // writers from deadlock, and gives them as they are once the lock is held. It
 // is a statement of its own: whatever is read in the same statement is read
 // from before the wait for the lock.
-const lockHeads = `SELECT shard, seq FROM shard_head WHERE shard = ANY($1) ORDER BY random() FOR UPDATE`
+const lockHeads = `SELECT shard, seq FROM shard_head WHERE shard = ANY($1) ORDER BY shard FOR UPDATE`
 
 // readEpoch reads the epoch and PostgreSQL's clock.
 const readEpoch = `SELECT n, clock_timestamp() FROM epoch`

@@ -28,8 +28,9 @@ type Publisher struct {
 	published, dropped atomic.Uint64
 }
 
-// New makes a Publisher on a connection made with Options; the caller closes
-// the connection after Run. It starts no goroutine.
+// New makes a Publisher on a connection made with Options. The caller closes
+// the connection after Run, which sends what it still buffers. It starts no
+// goroutine.
 func New(nc *nats.Conn, prefix string) *Publisher {
 	p := &Publisher{nc: nc, queue: make(chan *feed.Change, queueLength)}
 	for shard := range p.subjects {
@@ -87,7 +88,7 @@ func (p *Publisher) send(c *feed.Change, buf []byte) []byte {
 	return buf
 }
 
-// finish sends what is still in the queue and waits for the server to have it.
+// finish sends what is still in the queue. Closing the connection flushes it.
 func (p *Publisher) finish(ctx context.Context, buf []byte) {
 	ctx, cancel := context.WithTimeout(ctx, stopLimit)
 	defer cancel()
@@ -95,13 +96,9 @@ func (p *Publisher) finish(ctx context.Context, buf []byte) {
 		select {
 		case c := <-p.queue:
 			buf = p.send(c, buf)
-			continue
 		default:
+			return
 		}
-		if p.nc.IsConnected() {
-			_ = p.nc.FlushWithContext(ctx) // what did not arrive is found by probes
-		}
-		return
 	}
 }
 

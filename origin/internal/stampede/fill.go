@@ -30,7 +30,7 @@ func (l *Loader) fill(ctx context.Context, w want) (*feed.Entry, error) {
 		return l.read(ctx, w)
 	case waitedOut:
 		l.count.waitedOut.Add(1)
-	case held:
+	default: // held
 	}
 	var loaded *feed.Entry
 	// Deferred, so that a load that panics frees the lock too. Somebody who

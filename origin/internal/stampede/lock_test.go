@@ -288,3 +288,19 @@ func TestALoadThatFailsFreesTheLock(t *testing.T) {
 		}
 	}
 }
+
+func TestALockIsFreedEvenWhenTheLoadUsedUpItsTime(t *testing.T) {
+	t.Parallel()
+	client := connect(t, services.Redis(t))
+	k := newLock(patient(client).withDefaults())
+	key := link.Key{Code: "k"}
+	if got := k.await(t.Context(), want{key: key}, "token"); got.outcome != held {
+		t.Fatalf("outcome = %d, want %d", got.outcome, held)
+	}
+	late, cancel := context.WithCancel(t.Context())
+	cancel()
+	k.leave(late, key, "token", nil)
+	if n, err := client.Exists(t.Context(), k.keys(key)...).Result(); err != nil || n != 0 {
+		t.Errorf("EXISTS lock, result = %d, %v, want 0", n, err)
+	}
+}

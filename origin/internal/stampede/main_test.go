@@ -134,5 +134,5 @@ func eventually(t *testing.T, what string, holds func() bool) {
 func waiting(l *Loader) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return len(l.flights) + int(l.Stats().Joined) //nolint:gosec // a few hundred
+	return len(l.flights) + int(l.Stats().Joined)
 }
