@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -63,9 +64,7 @@ func boot(t *testing.T, env map[string]string) *booted {
 	settings := map[string]string{
 		"WAYPOST_REGION": "eu", "WAYPOST_LISTEN": "127.0.0.1:0", "WAYPOST_OPS_LISTEN": "127.0.0.1:0", "WAYPOST_DRAIN": "0s",
 	}
-	for name, value := range env {
-		settings[name] = value
-	}
+	maps.Copy(settings, env)
 	go func() {
 		b.ended <- run(ctx, nil, func(name string) string { return settings[name] }, io.Discard, b.log)
 	}()
@@ -113,7 +112,7 @@ func fetch(t *testing.T, url string) (status int, body string, header http.Heade
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer resp.Body.Close()
+	defer resp.Body.Close() //nolint:errcheck // read to its end
 	b, err := io.ReadAll(resp.Body)
 	if err != nil {
 		t.Fatal(err)
@@ -224,8 +223,7 @@ func TestEveryFaultOfTheSettingsIsReportedAtOnce(t *testing.T) {
 		"WAYPOST_REGION": "e u", "WAYPOST_LIMIT_MODE": "some", "WAYPOST_TLS_KEY": "k", "WAYPOST_L1_BYTES": "many", "WAYPOST_INTERNAL_SECRET": "hush",
 	}
 	err := run(t.Context(), []string{"--no-such-flag"}, func(name string) string { return env[name] }, io.Discard, io.Discard)
-	var faults *settings.FaultsError
-	if !errors.As(err, &faults) {
+	if _, ok := errors.AsType[*settings.FaultsError](err); !ok {
 		t.Fatalf("got error %v, want faults", err)
 	}
 	for _, name := range []string{"WAYPOST_REGION", "WAYPOST_LIMIT_MODE", "WAYPOST_TLS_CERT", "WAYPOST_L1_BYTES", "no-such-flag"} {

@@ -16,6 +16,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
 	"golang.org/x/sync/errgroup"
 
 	"waypost/origin/internal/publish"
@@ -72,6 +73,8 @@ func serve(ctx context.Context, cfg *config, stderr io.Writer) error {
 	}
 	natsPart := health.Part("nats", false)
 
+	// Its state stands in /readyz; the client itself would log every failed dial.
+	redis.SetLogger(&logging.VoidLogger{})
 	var err error
 	if o.redis, err = stampede.Connect(cfg.RedisURL); err != nil {
 		return err

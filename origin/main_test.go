@@ -274,9 +274,10 @@ func TestAcceptedRequestIsAnsweredWhileOriginStops(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Header.Set("Authorization", "Bearer "+o.adminKey())
+	r.Header.Set("Expect", "100-continue") // the body is asked for once the request is in hand
 	answered := make(chan int, 1)
 	go func() {
-		client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+		client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, ExpectContinueTimeout: time.Minute}}
 		resp, err := client.Do(r)
 		if err != nil {
 			answered <- 0
@@ -285,7 +286,7 @@ func TestAcceptedRequestIsAnsweredWhileOriginStops(t *testing.T) {
 		_ = resp.Body.Close()
 		answered <- resp.StatusCode
 	}()
-	if _, err := send.Write([]byte(someLink[:10])); err != nil { // returns once the server takes the body
+	if _, err := send.Write([]byte(someLink[:10])); err != nil { // returns once the body is asked for
 		t.Fatal(err)
 	}
 	stopped := make(chan error, 1)

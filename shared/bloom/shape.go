@@ -56,7 +56,7 @@ func (s Shape) Positions(hash uint64, dst []uint32) []uint32 {
 	b := mix(hash^0xd1b54a32d192ed03) | 1
 	for range s.K {
 		hi, _ := bits.Mul64(a, uint64(s.M)) // a · M / 2⁶⁴: uniform without division
-		dst = append(dst, uint32(hi)) //nolint:gosec // below M
+		dst = append(dst, uint32(hi))       //nolint:gosec // below M
 		a += b
 	}
 	return dst

@@ -48,7 +48,7 @@ func (c *Change) Entry() (e *Entry, ok bool, err error) {
 func (c *Change) Append(dst []byte) []byte {
 	dst = append(dst, format)
 	dst = binary.BigEndian.AppendUint64(dst, c.Epoch)
-	dst = append(dst, byte(c.Shard))
+	dst = append(dst, byte(c.Shard)) //nolint:gosec // below AllShards
 	dst = binary.BigEndian.AppendUint64(dst, c.Seq)
 	dst = append(dst, byte(c.Kind))
 	dst = i64(dst, c.At)

@@ -63,7 +63,7 @@ func (c *Changes) Append(dst []byte) []byte {
 	}
 	dst = append(dst, format)
 	dst = binary.BigEndian.AppendUint64(dst, c.Epoch)
-	dst = append(dst, byte(c.Shard), reset)
+	dst = append(dst, byte(c.Shard), reset) //nolint:gosec // below AllShards
 	dst = binary.AppendUvarint(dst, c.Head)
 	dst = binary.AppendUvarint(dst, uint64(len(c.Rows)))
 	for _, row := range c.Rows {

@@ -1,6 +1,9 @@
 package link
 
-import "errors"
+import (
+	"errors"
+	"strings"
+)
 
 // The outcomes of looking up or writing a link. They travel unwrapped on the
 // redirect path; HTTP packages map them to statuses in one table each.
@@ -33,15 +36,11 @@ type FieldError struct {
 
 // Error lists every refused field.
 func (e *InvalidError) Error() string {
-	s := "invalid"
+	parts := make([]string, len(e.Fields))
 	for i, f := range e.Fields {
-		sep := ": "
-		if i > 0 {
-			sep = "; "
-		}
-		s += sep + f.Field + ": " + f.Reason
+		parts[i] = f.Field + ": " + f.Reason
 	}
-	return s
+	return "invalid: " + strings.Join(parts, "; ")
 }
 
 // reasonError is the error of the parsers of one field (ParseAlias, ParseTarget,

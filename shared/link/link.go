@@ -114,7 +114,7 @@ func name(names []string, i int) string {
 func index(names []string, s string) (uint8, bool) {
 	for i, n := range names {
 		if n == s {
-			return uint8(i), true //nolint:gosec // tables of a few names
+			return uint8(i), true
 		}
 	}
 	return 0, false

@@ -1,5 +1,7 @@
 package link
 
+import "slices"
+
 // grammar is a set of the places in which a byte may stand as it is.
 type grammar uint8
 
@@ -32,12 +34,7 @@ func newOctets() (table [256]grammar) {
 func isControl(c byte) bool { return c < 0x20 || c == 0x7f }
 
 func hasControl(s []byte) bool {
-	for _, c := range s {
-		if isControl(c) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s, isControl)
 }
 
 // unescape decodes the percent-encoded byte at the start of s; ok is false if

@@ -75,8 +75,10 @@ func TestParseTargetEncodesOnce(t *testing.T) {
 		{"unicode fragment", "https://example.com/#\u00e9", "https://example.com/#%C3%A9"},
 		{"space", "https://example.com/a b", "https://example.com/a%20b"},
 		{"space at the end", "https://example.com/a ", "https://example.com/a%20"},
-		{"bytes outside RFC 3986", "https://example.com/\"<>\\^`{|}?\"<>\\^`{|}#\"<>\\^`{|}",
-			"https://example.com/%22%3C%3E%5C%5E%60%7B%7C%7D?%22%3C%3E%5C%5E%60%7B%7C%7D#%22%3C%3E%5C%5E%60%7B%7C%7D"},
+		{
+			"bytes outside RFC 3986", "https://example.com/\"<>\\^`{|}?\"<>\\^`{|}#\"<>\\^`{|}",
+			"https://example.com/%22%3C%3E%5C%5E%60%7B%7C%7D?%22%3C%3E%5C%5E%60%7B%7C%7D#%22%3C%3E%5C%5E%60%7B%7C%7D",
+		},
 		{"apostrophe stays", "https://example.com/?y='x'", "https://example.com/?y='x'"},
 		{"brackets outside the host", "https://example.com/a[0]?b[]=1#c[]", "https://example.com/a%5B0%5D?b%5B%5D=1#c%5B%5D"},
 		{"brackets beside an ipv6 host", "https://[::1]/[::1]", "https://[::1]/%5B::1%5D"},

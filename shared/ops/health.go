@@ -2,6 +2,7 @@ package ops
 
 import (
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -55,5 +56,5 @@ func (h *Health) Drain() { h.draining.Store(true) }
 func (h *Health) all() []*Part {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.parts[:len(h.parts):len(h.parts)]
+	return slices.Clip(h.parts)
 }

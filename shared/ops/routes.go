@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"log"
 	"net/http"
-	"net/http/pprof" //nolint:gosec // also registers on the default mux, which no listener here serves
+	"net/http/pprof" // also registers on the default mux, which no listener here serves
 	"strconv"
 
 	"github.com/prometheus/client_golang/prometheus"

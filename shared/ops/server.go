@@ -89,6 +89,6 @@ func (s *Server) Run(ctx context.Context) error {
 	if err != nil {
 		err = errors.Join(fmt.Errorf("ops listener: stop: %w", err), server.Close())
 	}
-	<-ended
+	<-ended //nolint:errcheck // http.ErrServerClosed, after Shutdown or Close
 	return err
 }

@@ -62,7 +62,7 @@ func settingOf(name string) string {
 func (in sources) load(f field) (*Fault, error) {
 	from, err := in.find(f)
 	if err != nil {
-		return &Fault{from.name, err.Error()}, nil
+		return &Fault{from.name, err.Error()}, nil //nolint:nilerr // a fault of the user's is a result here
 	}
 	if !from.set {
 		if text, ok := f.tag.Lookup("default"); ok {

@@ -100,28 +100,28 @@ func (c *Client) Load(ctx context.Context, key link.Key, epoch, minSeq uint64) (
 
 // Heads reads the last position of every shard.
 func (c *Client) Heads(ctx context.Context) (*feed.Heads, error) {
-	return parse(c, ctx, "heads", "/v1/heads", feed.ParseHeads)
+	return parse(ctx, c, "heads", "/v1/heads", feed.ParseHeads)
 }
 
 // Changes reads a page of a shard's changes after a position.
 func (c *Client) Changes(ctx context.Context, shard int, epoch, from uint64) (*feed.Changes, error) {
 	path := "/v1/changes?shard=" + strconv.Itoa(shard) + "&epoch=" + u64(epoch) + "&from=" + u64(from)
-	return parse(c, ctx, "changes", path, feed.ParseChanges)
+	return parse(ctx, c, "changes", path, feed.ParseChanges)
 }
 
 // Codes reads a page of a shard's keys after a key.
 func (c *Client) Codes(ctx context.Context, shard int, after link.Key) (*feed.Codes, error) {
 	path := "/v1/codes?shard=" + strconv.Itoa(shard) +
 		"&after_domain=" + url.QueryEscape(after.Domain) + "&after_code=" + url.QueryEscape(after.Code)
-	return parse(c, ctx, "codes", path, feed.ParseCodes)
+	return parse(ctx, c, "codes", path, feed.ParseCodes)
 }
 
 // Config reads the config shard whole.
 func (c *Client) Config(ctx context.Context) (*feed.Config, error) {
-	return parse(c, ctx, "config", "/v1/config", feed.ParseConfig)
+	return parse(ctx, c, "config", "/v1/config", feed.ParseConfig)
 }
 
-func parse[T any](c *Client, ctx context.Context, what, path string, read func([]byte) (T, error)) (T, error) {
+func parse[T any](ctx context.Context, c *Client, what, path string, read func([]byte) (T, error)) (T, error) {
 	var none T
 	body, err := c.call(ctx, path)
 	if err != nil {

@@ -123,7 +123,7 @@ func (f *Follower) catchUp(ctx context.Context, got fetched) {
 	if got.err != nil {
 		p.fails = min(p.fails+1, 6)
 		backoff := 20 * time.Millisecond << p.fails
-		p.retryAt = time.Now().Add(backoff/2 + rand.N(backoff/2))
+		p.retryAt = time.Now().Add(backoff/2 + rand.N(backoff/2)) //nolint:gosec // jitter
 		return
 	}
 	p.fails = 0

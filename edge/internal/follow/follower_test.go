@@ -167,6 +167,7 @@ func inBubble(t *testing.T, test func(*testing.T, *center, *edge)) {
 
 func TestBootTakesUpAtTheHeads(t *testing.T) {
 	inBubble(t, func(t *testing.T, _ *center, e *edge) {
+		t.Helper()
 		if len(e.applied) != 0 {
 			t.Errorf("got %d applied changes, want none", len(e.applied))
 		}
@@ -178,6 +179,7 @@ func TestBootTakesUpAtTheHeads(t *testing.T) {
 
 func TestChangesInOrderAreAppliedAtOnce(t *testing.T) {
 	inBubble(t, func(t *testing.T, c *center, e *edge) {
+		t.Helper()
 		e.push(c.write(0, 3)...)
 		e.at(t, 0, 1, 8)
 		if pages, _ := c.asked(); pages != 0 {
@@ -188,6 +190,7 @@ func TestChangesInOrderAreAppliedAtOnce(t *testing.T) {
 
 func TestReorderedAndRepeatedChangesAreAppliedOnceInOrder(t *testing.T) {
 	inBubble(t, func(t *testing.T, c *center, e *edge) {
+		t.Helper()
 		made := c.write(0, 4)
 		e.push(made[2], made[1], made[1], made[3], made[2], made[0], made[0])
 		e.at(t, 0, 1, 9)
@@ -204,6 +207,7 @@ func TestReorderedAndRepeatedChangesAreAppliedOnceInOrder(t *testing.T) {
 
 func TestALostChangeIsFetchedAfterAPatience(t *testing.T) {
 	inBubble(t, func(t *testing.T, c *center, e *edge) {
+		t.Helper()
 		shown := time.Now()
 		e.push(c.write(0, 2)[1])
 		e.at(t, 0, 1, 5)
@@ -221,6 +225,7 @@ func TestALostChangeIsFetchedAfterAPatience(t *testing.T) {
 
 func TestAProbeShowsALostLastChange(t *testing.T) {
 	inBubble(t, func(t *testing.T, c *center, e *edge) {
+		t.Helper()
 		c.write(0, 10)
 		time.Sleep(probeEvery + 3*gapPatience)
 		e.at(t, 0, 1, 15)
@@ -232,6 +237,7 @@ func TestAProbeShowsALostLastChange(t *testing.T) {
 
 func TestAHistoryThatIsGoneResetsTheShard(t *testing.T) {
 	inBubble(t, func(t *testing.T, c *center, e *edge) {
+		t.Helper()
 		c.write(0, 10)
 		c.set(func(c *center) { c.gone = 12 })
 		time.Sleep(probeEvery + 3*gapPatience)
@@ -244,6 +250,7 @@ func TestAHistoryThatIsGoneResetsTheShard(t *testing.T) {
 
 func TestANewEpochResetsEveryShard(t *testing.T) {
 	inBubble(t, func(t *testing.T, c *center, e *edge) {
+		t.Helper()
 		c.set(func(c *center) {
 			c.epoch = 2
 			c.log[0] = c.log[0][:3]
@@ -266,6 +273,7 @@ func TestANewEpochResetsEveryShard(t *testing.T) {
 
 func TestTheConfigFollowsItsShard(t *testing.T) {
 	inBubble(t, func(t *testing.T, c *center, e *edge) {
+		t.Helper()
 		e.push(c.write(feed.ConfigShard, 1)...)
 		e.at(t, feed.ConfigShard, 1, 3)
 		if got := e.Settings().Seq; got != 3 {
@@ -282,6 +290,7 @@ func TestTheConfigFollowsItsShard(t *testing.T) {
 
 func TestAFailingOriginIsAskedLessAndLess(t *testing.T) {
 	inBubble(t, func(t *testing.T, c *center, e *edge) {
+		t.Helper()
 		made := c.write(0, 2)
 		c.set(func(c *center) { c.down, c.pages = errors.New("down"), 0 })
 		e.push(made[1])
@@ -297,6 +306,7 @@ func TestAFailingOriginIsAskedLessAndLess(t *testing.T) {
 
 func TestWaitingChangesAreBounded(t *testing.T) {
 	inBubble(t, func(t *testing.T, c *center, e *edge) {
+		t.Helper()
 		made := c.write(0, maxPending+500)
 		c.set(func(c *center) { c.down = errors.New("down") })
 		e.push(made[1:]...)
@@ -314,6 +324,7 @@ func TestWaitingChangesAreBounded(t *testing.T) {
 
 func TestTheClockIsTheProbes(t *testing.T) {
 	inBubble(t, func(t *testing.T, _ *center, e *edge) {
+		t.Helper()
 		time.Sleep(time.Second)
 		// The origin's clock is an hour ahead, and a bubble's network takes no time.
 		if got, want := e.Now(), time.Now().Add(time.Hour).UnixMicro(); got != want {

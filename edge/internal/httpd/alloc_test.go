@@ -24,3 +24,19 @@ func TestAMillionL1HitsAllocateAtMost16BytesEach(t *testing.T) {
 		t.Errorf("got %v bytes a hit, want at most 16", got)
 	}
 }
+
+func TestAnL1HitDoesNotAllocate(t *testing.T) {
+	h, ctx, end := hot(t)
+	defer end()
+	serve := func() {
+		ctx.Response.Reset()
+		h.serve(ctx)
+		if ctx.Response.StatusCode() != 302 {
+			t.Fatalf("got status %d, want 302", ctx.Response.StatusCode())
+		}
+	}
+	serve()
+	if got := testing.AllocsPerRun(10_000, serve); got != 0 {
+		t.Errorf("got %v allocations a hit, want 0", got)
+	}
+}

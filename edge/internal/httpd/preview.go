@@ -10,6 +10,8 @@ import (
 )
 
 // previewPage shows where a link goes without going there.
+//
+//nolint:gochecknoglobals // parsed once, never changed
 var previewPage = template.Must(template.New("preview").Parse(`<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -27,7 +29,7 @@ dt{color:#666;margin-top:1rem}dd{margin:0;overflow-wrap:anywhere}
 {{with .Created}}<dt>Created<dd><time datetime="{{.}}">{{.}}</time>
 {{end}}</dl>
 </html>
-`)) //nolint:gochecknoglobals // parsed once, never changed
+`))
 
 // preview is never counted and never redirects.
 func preview(ctx *fasthttp.RequestCtx, e *feed.Entry) {

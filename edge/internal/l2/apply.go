@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	maxBacklog = 512 // changes of one shard that wait for Redis
+	maxBacklog = 256 // changes of one shard that wait for Redis
 	maxRows    = 128 // positions in one script call, some thousand bits
 )
 

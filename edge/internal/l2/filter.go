@@ -28,7 +28,9 @@ func (c *Cache) look(ctx context.Context, shards ...int) ([]filter, error) {
 		headers[i] = pipe.GetRange(ctx, c.keys[shard].filter, 0, bloom.HeaderSize-1)
 		lengths[i] = pipe.StrLen(ctx, c.keys[shard].filter)
 	}
-	_, _ = pipe.Exec(ctx) // its error is one of the commands'
+	if _, err := pipe.Exec(ctx); err != nil && !isReply(err) {
+		return nil, err
+	}
 	filters := make([]filter, len(shards))
 	for i, shard := range shards {
 		if err := cmp.Or(serverFault(headers[i].Err()), serverFault(lengths[i].Err())); err != nil {

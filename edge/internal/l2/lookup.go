@@ -62,7 +62,10 @@ func (c *Cache) lookup(ctx context.Context, key link.Key, hash uint64) (Result, 
 	value := pipe.Get(ctx, names.value(key))
 	bits := redis.NewIntSliceCmd(ctx, probeArgs(names.filter, shape, hash)...)
 	_ = pipe.Process(ctx, bits) // only queued
-	_, _ = pipe.Exec(ctx)       // its error is one of the commands'
+	if _, err := pipe.Exec(ctx); err != nil && !isReply(err) {
+		return Result{}, err
+	}
+	// Exec told the first error only: behind a reply there may be a broken connection.
 	valueFault, bitsFault := serverFault(value.Err()), serverFault(bits.Err())
 	for _, fault := range []error{valueFault, bitsFault} {
 		if fault != nil && (!isReply(fault) || valueFault != nil && bitsFault != nil) {

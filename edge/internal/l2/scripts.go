@@ -85,8 +85,8 @@ func (c *Cache) exec(ctx context.Context, calls []*call, eval evaluate) error {
 		one.cmd = eval(one.script, ctx, pipe, []string{one.key}, one.args...)
 	}
 	cmds, err := pipe.Exec(ctx)
-	if err == nil {
-		return nil
+	if err == nil || !isReply(err) {
+		return err
 	}
 	for _, cmd := range cmds {
 		if err := cmd.Err(); err != nil && !isReply(err) {

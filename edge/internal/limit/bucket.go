@@ -22,15 +22,15 @@ const (
 )
 
 func newBucket(full, pending int64, closed bool) bucket {
-	b := bucket(max(0, min(full, maxFull)))<<pendingBits | bucket(max(0, min(pending, maxPending))) //nolint:gosec // both are within their bits
+	b := bucket(max(0, min(full, maxFull)))<<pendingBits | bucket(max(0, min(pending, maxPending)))
 	if closed {
 		b |= closedBit
 	}
 	return b
 }
 
-func (b bucket) full() int64    { return int64(b &^ closedBit >> pendingBits) } //nolint:gosec // 47 bits
-func (b bucket) pending() int64 { return int64(b & maxPending) }                //nolint:gosec // 16 bits
+func (b bucket) full() int64    { return int64(b &^ closedBit >> pendingBits) }
+func (b bucket) pending() int64 { return int64(b & maxPending) }
 func (b bucket) closed() bool   { return b&closedBit != 0 }
 
 // spend takes one token at now. Where there is none it returns ok false and

@@ -107,7 +107,6 @@ func parseIPv6(b []byte) (netip.Addr, bool) {
 			}
 			tail := v4.As4()
 			n += copy(addr[n:], tail[:])
-			b = nil
 			break
 		}
 		group, digits := hexGroup(b)

@@ -93,9 +93,10 @@ func reference(in string) (netip.Addr, bool) {
 	if addr, err := netip.ParseAddr(in); err == nil {
 		return addr.Unmap(), addr.Zone() == ""
 	}
-	host, port := in, ""
+	host := in
 	if i := strings.LastIndexByte(in, ':'); i >= 0 && (strings.IndexByte(in, ':') == i || in[i-1] == ']') {
-		host, port = in[:i], in[i+1:]
+		port := in[i+1:]
+		host = in[:i]
 		if port == "" || len(port) > 5 || strings.Trim(port, "0123456789") != "" {
 			return netip.Addr{}, false
 		}

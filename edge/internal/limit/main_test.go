@@ -27,64 +27,64 @@ func (h *hand) clock() time.Duration    { return time.Duration(h.now.Load()) }
 func (h *hand) advance(d time.Duration) { h.now.Add(int64(d)) }
 
 // mustNew returns a limiter of cfg, whose table is small unless it says so.
-func mustNew(t testing.TB, cfg Config) *Limiter {
-	t.Helper()
+func mustNew(tb testing.TB, cfg Config) *Limiter {
+	tb.Helper()
 	if cfg.Table == 0 {
 		cfg.Table = 1024
 	}
 	l, err := New(cfg)
 	if err != nil {
-		t.Fatalf("New(%+v): %v", cfg, err)
+		tb.Fatalf("New(%+v): %v", cfg, err)
 	}
 	return l
 }
 
 // connect returns a client of the Redis at addr.
-func connect(t testing.TB, addr string) *redis.Client {
-	t.Helper()
-	return closedAtEnd(t, &redis.Options{Addr: addr, ContextTimeoutEnabled: true, MaxRetries: -1})
+func connect(tb testing.TB, addr string) *redis.Client {
+	tb.Helper()
+	return closedAtEnd(tb, &redis.Options{Addr: addr, ContextTimeoutEnabled: true, MaxRetries: -1})
 }
 
 // untouchable returns a client that fails the test if it is used.
-func untouchable(t testing.TB) *redis.Client {
-	t.Helper()
-	return closedAtEnd(t, &redis.Options{
+func untouchable(tb testing.TB) *redis.Client {
+	tb.Helper()
+	return closedAtEnd(tb, &redis.Options{
 		ContextTimeoutEnabled: true,
 		Dialer: func(context.Context, string, string) (net.Conn, error) {
-			t.Error("Redis was called, want no call")
+			tb.Error("Redis was called, want no call")
 			return nil, net.ErrClosed
 		},
 	})
 }
 
-func closedAtEnd(t testing.TB, opt *redis.Options) *redis.Client {
-	t.Helper()
+func closedAtEnd(tb testing.TB, opt *redis.Options) *redis.Client {
+	tb.Helper()
 	client := redis.NewClient(opt)
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		if err := client.Close(); err != nil {
-			t.Errorf("close Redis client: %v", err)
+			tb.Errorf("close Redis client: %v", err)
 		}
 	})
 	return client
 }
 
 // running runs l until the test's end.
-func running(t testing.TB, l *Limiter) {
-	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
+func running(tb testing.TB, l *Limiter) {
+	tb.Helper()
+	ctx, cancel := context.WithCancel(tb.Context())
 	done := make(chan error, 1)
 	go func() { done <- l.Run(ctx) }()
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		cancel()
 		if err := <-done; err != nil {
-			t.Errorf("Run: got %v, want nil", err)
+			tb.Errorf("Run: got %v, want nil", err)
 		}
 	})
 }
 
 // eventually waits for what, and fails the test where it does not come.
-func eventually(t testing.TB, what string, is func() bool) {
-	t.Helper()
+func eventually(tb testing.TB, what string, is func() bool) {
+	tb.Helper()
 	ticker := time.NewTicker(5 * time.Millisecond)
 	defer ticker.Stop()
 	late := time.After(patience)
@@ -92,17 +92,17 @@ func eventually(t testing.TB, what string, is func() bool) {
 		select {
 		case <-ticker.C:
 		case <-late:
-			t.Fatalf("waited %v in vain: %s", patience, what)
+			tb.Fatalf("waited %v in vain: %s", patience, what)
 		}
 	}
 }
 
 // admitted asks n times and returns how often the answer was yes.
-func admitted(t testing.TB, l *Limiter, c Client, n int) int {
-	t.Helper()
+func admitted(tb testing.TB, l *Limiter, c Client, n int) int {
+	tb.Helper()
 	yes := 0
 	for range n {
-		if l.Allow(t.Context(), c).OK {
+		if l.Allow(tb.Context(), c).OK {
 			yes++
 		}
 	}
@@ -110,7 +110,7 @@ func admitted(t testing.TB, l *Limiter, c Client, n int) int {
 }
 
 // deadlineless returns a client that does not heed the deadlines of contexts.
-func deadlineless(t testing.TB) *redis.Client {
-	t.Helper()
-	return closedAtEnd(t, &redis.Options{})
+func deadlineless(tb testing.TB) *redis.Client {
+	tb.Helper()
+	return closedAtEnd(tb, &redis.Options{})
 }

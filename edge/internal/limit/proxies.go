@@ -3,6 +3,7 @@ package limit
 import (
 	"bytes"
 	"net/netip"
+	"slices"
 )
 
 // maxHops is how many elements of X-Forwarded-For are read. Chains of proxies
@@ -55,8 +56,8 @@ func (p Proxies) Trusted(addr netip.Addr) bool {
 func (p Proxies) Client(peer netip.Addr, forwardedFor [][]byte) netip.Addr {
 	client := plain(peer)
 	hops := 0
-	for i := len(forwardedFor) - 1; i >= 0; i-- {
-		rest, more := forwardedFor[i], true
+	for _, line := range slices.Backward(forwardedFor) {
+		rest, more := line, true
 		for more {
 			if hops == maxHops || !p.Trusted(client) {
 				return client

@@ -76,7 +76,7 @@ func (f *flights) fly(ctx context.Context, key link.Key, fl *flight) {
 	ctx, cancel := context.WithTimeout(ctx, fillDeadline)
 	defer cancel()
 	var entry *feed.Entry
-	err := error(link.ErrUnavailable)
+	err := link.ErrUnavailable
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("fill %s: panic: %v", key, p)

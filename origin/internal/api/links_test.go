@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"encoding/json"
 	"net/url"
 	"reflect"
 	"slices"
@@ -155,6 +156,41 @@ func TestFiftyParallelCreatesOfOneAliasMakeOneLink(t *testing.T) {
 	want := append([]int{201}, slices.Repeat([]int{409}, 49)...)
 	if !slices.Equal(statuses, want) {
 		t.Errorf("statuses = %v, want one 201 and 49 409", statuses)
+	}
+}
+
+func TestParallelChangesOfDifferentFieldsAllStay(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	s.want(201, "POST", "/api/v1/links", `{"target": "https://example.com/", "alias": "busy"}`)
+	changes := map[string]any{
+		"target": "https://example.com/new", "status": 308.0, "enabled": false, "title": "t", "query": "append", "suffix": "append",
+		"class": "strict", "clicks": "off", "expired_url": "https://example.com/over", "owner": "ann", "expires_at": "2040-01-01T00:00:00Z",
+	}
+	statuses := make(chan int, len(changes))
+	var all sync.WaitGroup
+	for field, value := range changes {
+		body, err := json.Marshal(map[string]any{field: value})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all.Go(func() { statuses <- s.do("PATCH", "/api/v1/links/busy", string(body)).Code })
+	}
+	all.Wait()
+	close(statuses)
+	for status := range statuses {
+		if status != 200 {
+			t.Errorf("status %d, want 200", status)
+		}
+	}
+	got := s.want(200, "GET", "/api/v1/links/busy", "")
+	for field, want := range changes {
+		if got.json[field] != want {
+			t.Errorf("%s = %v, want %v", field, got.json[field], want)
+		}
+	}
+	if want := float64(1 + len(changes)); got.json["version"] != want {
+		t.Errorf("version = %v, want %v: one a change", got.json["version"], want)
 	}
 }
 
