@@ -13,6 +13,9 @@ BENCHSTAT_VERSION := v0.0.0-20260908200009-22c9c6c9d4da
 TOOLS     := $(CURDIR)/.tools
 GOLANGCI  := $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION)/golangci-lint
 
+# Packages with tests of allocations, which mean nothing under the race detector.
+ALLOCS := waypost/edge/internal/httpd waypost/edge/internal/redirect waypost/edge/internal/limit waypost/shared/feed waypost/shared/link
+
 FUZZTIME   ?= 60s
 BENCHTIME  ?= 1s
 BENCHCOUNT ?= 3
@@ -48,10 +51,12 @@ servers:
 
 .PHONY: test
 test: servers build-race ## all tests of all modules with the race detector, on real PostgreSQL, Redis and NATS
+	go test -run Alloc $(ALLOCS)
 	CGO_ENABLED=1 go test -race -short -timeout 15m work
 
 .PHONY: test-long
 test-long: servers build-race ## the same in their long versions
+	go test -run Alloc $(ALLOCS)
 	CGO_ENABLED=1 go test -race -timeout 60m work
 
 .PHONY: check

@@ -238,14 +238,16 @@ func newRedis(url string) (redis.UniversalClient, error) {
 		if err != nil {
 			return nil, errors.New("WAYPOST_REDIS_URL: not a Redis cluster URL")
 		}
-		opts.ContextTimeoutEnabled, opts.MaxRetries, opts.DialTimeout = true, -1, time.Second
+		opts.ContextTimeoutEnabled, opts.MaxRetries = true, -1
+		opts.DialTimeout, opts.DialerRetries = time.Second, 1
 		return redis.NewClusterClient(opts), nil
 	}
 	opts, err := redis.ParseURL(url)
 	if err != nil {
 		return nil, errors.New("WAYPOST_REDIS_URL: not a Redis URL")
 	}
-	opts.ContextTimeoutEnabled, opts.MaxRetries, opts.DialTimeout = true, -1, time.Second
+	opts.ContextTimeoutEnabled, opts.MaxRetries = true, -1
+	opts.DialTimeout, opts.DialerRetries = time.Second, 1
 	return redis.NewClient(opts), nil
 }
 

@@ -75,13 +75,22 @@ func loopback(address string) bool {
 func (c *config) public() (*url.URL, error) { return url.Parse(c.PublicURL) }
 
 // publicHost is its host in the form that the hosts of targets are compared in.
+// A name belongs to the service as a whole; an address, or "localhost", may be
+// shared with other services, so there only the service's own port is meant.
 func publicHost(u *url.URL) string {
-	host := u.Hostname()
-	if strings.Contains(host, ":") {
-		return "[" + strings.ToLower(host) + "]"
+	host := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
+	if ip, err := netip.ParseAddr(host); err == nil || host == "localhost" {
+		port := u.Port()
+		if port == "" {
+			port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
+		}
+		if ip.Is6() {
+			host = "[" + host + "]"
+		}
+		return host + ":" + port
 	}
 	if domain, err := link.ParseDomain(host); err == nil {
 		return domain
 	}
-	return strings.ToLower(strings.TrimSuffix(host, "."))
+	return host
 }

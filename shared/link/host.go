@@ -45,6 +45,19 @@ func splitPort(authority string) (host, port string) {
 	return authority[:i], authority[i:]
 }
 
+// effectivePort is the port of a stored authority as ":" and a number without
+// leading zeros: its own, or the scheme's default.
+func effectivePort(scheme, authority string) string {
+	_, port := splitPort(authority)
+	if digits := strings.TrimLeft(strings.TrimPrefix(port, ":"), "0"); digits != "" {
+		return ":" + digits
+	}
+	if strings.EqualFold(scheme, "https") {
+		return ":443"
+	}
+	return ":80"
+}
+
 // portFault says what is wrong with a port and its ":". RFC 3986 lets the port
 // be empty, and lets it have leading zeros.
 func portFault(port string) string {

@@ -11,8 +11,10 @@ import (
 // TargetRules is what a service adds to the rules of targets. The zero value
 // adds nothing.
 type TargetRules struct {
-	Schemes  []string // schemes allowed besides http and https, without ":"
-	OwnHosts []string // the service's short domains, as ParseDomain returns them
+	Schemes []string // schemes allowed besides http and https, without ":"
+	// OwnHosts are the service's short domains, as ParseDomain returns them. One
+	// with a port ("127.0.0.1:8080") is meant on that port only.
+	OwnHosts []string
 }
 
 // ParseTarget returns the stored form of a link's target or expired URL: pure
@@ -42,7 +44,7 @@ func ParseTarget(raw string, rules TargetRules) (stored string, err error) {
 		if authority, host, err = parseAuthority(authority); err != nil {
 			return "", err
 		}
-		if slices.Contains(rules.OwnHosts, host) {
+		if slices.Contains(rules.OwnHosts, host) || slices.Contains(rules.OwnHosts, host+effectivePort(scheme, authority)) {
 			return "", reasonError("must not lead back to this service")
 		}
 		head += "//" + authority

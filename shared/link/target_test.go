@@ -264,3 +264,17 @@ func FuzzParseTarget(f *testing.F) {
 func isPrintable(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool { return r <= ' ' || r > '~' })
 }
+
+func TestParseTargetRefusesAnOwnHostOnItsPortOnly(t *testing.T) {
+	t.Parallel()
+	rules := TargetRules{OwnHosts: []string{"127.0.0.1:8080", "[::1]:80", "localhost:443"}}
+	for target, loop := range map[string]bool{
+		"http://127.0.0.1:8080/x": true, "https://127.0.0.1:08080": true, "http://127.0.0.1:9000/x": false, "http://127.0.0.1/": false,
+		"http://[::1]/x": true, "http://[::1]:80": true, "http://[::1]:/": true, "https://[::1]/": false,
+		"https://LOCALHOST./": true, "http://localhost/": false,
+	} {
+		if _, err := ParseTarget(target, rules); (err != nil) != loop {
+			t.Errorf("%s: got error %v, want one: %v", target, err, loop)
+		}
+	}
+}
