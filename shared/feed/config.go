@@ -79,3 +79,15 @@ func domains(rows map[string]string) map[string]Domain {
 	}
 	return found
 }
+
+// bytes is what ParseConfig reads; "" for none.
+func (cfg *Config) bytes() string {
+	if cfg == nil {
+		return ""
+	}
+	b, err := json.Marshal(cfg)
+	if err != nil {
+		return "" // strings and numbers always can be marshalled
+	}
+	return string(b)
+}

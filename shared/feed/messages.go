@@ -7,10 +7,11 @@ import (
 )
 
 // Heads answers a probe: the last position of every shard, read from the
-// primary in one statement.
+// primary in one statement, after the probe arrived.
 type Heads struct {
 	Epoch uint64
 	Now   int64 // PostgreSQL's clock at the read, microseconds since 1970
+	Bound int64 // B: how old an unmarked answer may be, microseconds
 	Seq   [AllShards]uint64
 }
 
@@ -19,6 +20,7 @@ func (h *Heads) Append(dst []byte) []byte {
 	dst = append(dst, format)
 	dst = binary.BigEndian.AppendUint64(dst, h.Epoch)
 	dst = i64(dst, h.Now)
+	dst = i64(dst, h.Bound)
 	for _, seq := range h.Seq {
 		dst = binary.AppendUvarint(dst, seq)
 	}
@@ -31,7 +33,7 @@ func ParseHeads(b []byte) (*Heads, error) {
 	if r.u8() != format {
 		return nil, ErrFormat
 	}
-	h := &Heads{Epoch: r.u64(), Now: r.i64()}
+	h := &Heads{Epoch: r.u64(), Now: r.i64(), Bound: r.i64()}
 	for i := range h.Seq {
 		h.Seq[i] = r.uvarint()
 	}

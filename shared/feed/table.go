@@ -6,13 +6,33 @@ import "sync/atomic"
 // make 16 MiB an edge.
 const Slots = 16384
 
-// Table holds an edge's state of every shard. Reading is lock-free and safe
-// from any goroutine; the methods that move a shard on (Reset, Apply) must be
-// called for one shard from one goroutine at a time.
+// Table holds an edge's state of every shard. Reading (View, Position) is
+// lock-free and safe from any goroutine; the methods that move a shard on
+// (Apply, Answer, Reset, Adopt) must be called for one shard from one goroutine
+// at a time.
+//
+// What must happen in which order, and is tested by every interleaving of a
+// small world (model_test.go):
+//
+//   - a writer raises a change's floor, then stores applied, then the lease;
+//   - a reset stores base, then applied; a new epoch's state is published
+//     whole, before any lease that an answer of the epoch grants;
+//   - a reader loads the lease, then the state, then base and floors;
+//   - a save reads applied, then base and floors.
+//
+// All loads and stores are sequentially consistent (sync/atomic).
 type Table struct {
 	seed  uint64
 	slots uint64 // a power of two
-	shard [AllShards]atomic.Pointer[state]
+	shard [AllShards]shard
+}
+
+// shard is one shard's place in the table. The lease stands outside the state:
+// a reader loads it first, whatever state it finds after.
+type shard struct {
+	lease   atomic.Int64 // Instant of the probe that showed this edge to be up to date; 0: none
+	state   atomic.Pointer[state]
+	waiting waiting // the writer's
 }
 
 // state is what the edge knows of one shard in one epoch. Only a new epoch
@@ -38,6 +58,16 @@ func NewTable(slots int, seed uint64) *Table {
 	return &Table{seed: seed, slots: uint64(slots)}
 }
 
+// newState has floors for keys, which the config shard has none of.
+func (t *Table) newState(n int, epoch uint64) *state {
+	s := &state{epoch: epoch}
+	if n != ConfigShard {
+		s.changed = make([]atomic.Uint64, t.slots)
+		s.created = make([]atomic.Uint64, t.slots)
+	}
+	return s
+}
+
 // slot places a key's hash in the floor arrays, independent of the bits that
 // chose its shard: the product's high half depends on every bit of the hash,
 // and the fold mixes it back down.
@@ -49,9 +79,9 @@ func (t *Table) slot(hash uint64) uint64 {
 }
 
 // Position is where a shard stands: its epoch and the last applied position.
-// ok is false before the first Reset.
-func (t *Table) Position(shard int) (epoch, applied uint64, ok bool) {
-	s := t.shard[shard].Load()
+// ok is false before the first Reset, Adopt or Restore.
+func (t *Table) Position(n int) (epoch, applied uint64, ok bool) {
+	s := t.shard[n].state.Load()
 	if s == nil {
 		return 0, 0, false
 	}
@@ -62,28 +92,38 @@ func (t *Table) Position(shard int) (epoch, applied uint64, ok bool) {
 // they are no longer kept, and on a newer epoch. Within an epoch the floors
 // stay; base is stored before applied, so that no reader sees the position
 // without the floor that stands for the changes it skipped. An older epoch, or
-// a head not beyond applied, changes nothing.
-func (t *Table) Reset(shard int, epoch, head uint64) {
-	s := t.shard[shard].Load()
-	if s != nil && s.epoch == epoch {
-		if head > s.applied.Load() {
-			s.base.Store(head)
-			s.applied.Store(head)
-		}
-		return
+// a head not beyond applied, changes nothing, but the first Reset after Adopt
+// always counts.
+func (t *Table) Reset(n int, epoch, head uint64) {
+	s := t.shard[n].state.Load()
+	switch {
+	case s == nil || epoch > s.epoch:
+		fresh := t.newState(n, epoch)
+		fresh.storeBase(head)
+		fresh.storeApplied(head)
+		t.shard[n].waiting.forget()
+		t.storeState(n, fresh)
+	case epoch == s.epoch && (head > s.applied.Load() || s.base.Load() == unknown):
+		s.storeBase(head)
+		s.storeApplied(head)
+		t.renew(n, s)
 	}
-	if s != nil && s.epoch > epoch {
-		return
-	}
-	fresh := &state{epoch: epoch}
-	if shard != ConfigShard {
-		fresh.changed = make([]atomic.Uint64, t.slots)
-		fresh.created = make([]atomic.Uint64, t.slots)
-	}
-	fresh.base.Store(head)
-	fresh.applied.Store(head)
-	t.shard[shard].Store(fresh)
 }
+
+// Adopt gives a shard without state one of this epoch in which nothing is
+// fresh: an edge that starts while no origin answers knows an epoch from what
+// it finds in Redis, and no position. The first Reset of the epoch ends that.
+func (t *Table) Adopt(n int, epoch uint64) {
+	if t.shard[n].state.Load() != nil {
+		return
+	}
+	s := t.newState(n, epoch)
+	s.storeBase(unknown)
+	t.storeState(n, s)
+}
+
+// unknown is a base that no entry reaches.
+const unknown = ^uint64(0)
 
 // Outcome says what Apply did with a change.
 type Outcome uint8
@@ -97,9 +137,11 @@ const (
 )
 
 // Apply moves the shard on by one change: the floor is raised, then applied is
-// stored. A reader that sees the position therefore sees the floor.
+// stored, then the lease of an answer that waited for this position. A reader
+// that sees the position therefore sees the floor, and one that sees the lease
+// sees both.
 func (t *Table) Apply(c *Change) Outcome {
-	s := t.shard[c.Shard].Load()
+	s := t.shard[c.Shard].state.Load()
 	switch {
 	case s == nil || s.epoch != c.Epoch:
 		return OtherEpoch
@@ -108,14 +150,17 @@ func (t *Table) Apply(c *Change) Outcome {
 	case c.Seq > s.applied.Load()+1:
 		return Gap
 	}
-	if c.Shard != ConfigShard {
-		t.raiseFloor(s, c)
-	}
-	s.applied.Store(c.Seq)
+	t.raiseFloor(s, c)
+	s.storeApplied(c.Seq)
+	t.renew(c.Shard, s)
 	return Applied
 }
 
+// raiseFloor is what a change forbids from its position on.
 func (t *Table) raiseFloor(s *state, c *Change) {
+	if c.Shard == ConfigShard {
+		return
+	}
 	switch c.Kind {
 	case Create:
 		raise(&s.created[t.slot(c.Key.Hash())], c.Seq)
@@ -138,3 +183,9 @@ func raise(floor *atomic.Uint64, v uint64) {
 		}
 	}
 }
+
+// The single stores of the writer.
+func (s *state) storeBase(v uint64)           { s.base.Store(v) }
+func (s *state) storeApplied(v uint64)        { s.applied.Store(v) }
+func (t *Table) storeState(n int, s *state)   { t.shard[n].state.Store(s) }
+func (t *Table) storeLease(n int, at Instant) { t.shard[n].lease.Store(int64(at)) }
