@@ -2,6 +2,7 @@ package httpd
 
 import (
 	"strconv"
+	"time"
 
 	"github.com/valyala/fasthttp"
 
@@ -26,6 +27,8 @@ const (
 // cacheStatus holds the values of Cache-Status (RFC 9211), made once.
 type cacheStatus struct {
 	l1, l2, filter, origin, stale, missed string
+
+	aged string // up to the number of seconds, for answers that are marked
 }
 
 func newCacheStatus(region string) cacheStatus {
@@ -37,10 +40,11 @@ func newCacheStatus(region string) cacheStatus {
 		origin: name + "; fwd=miss; detail=origin",
 		stale:  name + "; fwd=stale; detail=origin",
 		missed: name + "; fwd=miss",
+		aged:   name + "; hit; ttl=-",
 	}
 }
 
-func (c *cacheStatus) of(a redirect.Answer) string {
+func (c *cacheStatus) of(a *redirect.Answer) string {
 	switch a.Tier {
 	case redirect.L1:
 		return c.l1
@@ -58,6 +62,15 @@ func (c *cacheStatus) of(a redirect.Answer) string {
 
 func setCacheStatus(ctx *fasthttp.RequestCtx, value string) {
 	ctx.Response.Header.Set(headerCacheStatus, value)
+}
+
+// markStale says of an answer that it may be out of date, and since when.
+// Nobody may keep it.
+func (h *handler) markStale(ctx *fasthttp.RequestCtx, age time.Duration) {
+	seconds := strconv.FormatInt(int64(age/time.Second), 10)
+	setCacheStatus(ctx, h.status.aged+seconds+"; detail=stale")
+	ctx.Response.Header.Set(fasthttp.HeaderAge, seconds)
+	ctx.Response.Header.Set(fasthttp.HeaderCacheControl, noStore)
 }
 
 // redirectLive sends a visitor to location. Only a permanent redirect may be

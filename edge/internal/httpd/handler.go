@@ -30,10 +30,14 @@ type Config struct {
 	HomeURL string // where "/" redirects to; "" for a line of text
 	// Resolve finds a key's entry, bounded in time by itself.
 	Resolve func(ctx context.Context, domain string, code []byte, hash uint64) (redirect.Answer, error)
-	// Settings is the config shard as it is held, nil before it was fetched.
+	// Mark decides, right before an answer goes out, how it may.
+	Mark func(a redirect.Answer, at feed.Instant) (redirect.Marking, time.Duration)
+	// Settings is the config shard as it is held; nil while it is not: then there
+	// is only the default domain.
 	Settings func() *feed.Config
-	// Now is PostgreSQL's clock in microseconds since 1970.
-	Now func() int64
+	// Clock reads this machine's monotonic clock and, derived from it,
+	// PostgreSQL's in microseconds since 1970.
+	Clock func() (at feed.Instant, now int64)
 	// Client is the visitor's address, by the trusted proxies in between. The
 	// header lines may not be kept.
 	Client func(peer netip.Addr, forwardedFor [][]byte) netip.Addr
@@ -120,14 +124,11 @@ func (h *handler) answer(ctx *fasthttp.RequestCtx) tier {
 		h.refused(ctx, err)
 		return tierNone
 	}
-	settings := h.Settings()
-	if settings == nil {
-		h.refused(ctx, redirect.ErrUnready)
-		return tierNone
-	}
 	domain := ""
-	if d, ok := settings.Domain(link.AppendHost(s.host[:0], host)); ok {
-		domain = d.Host
+	if settings := h.Settings(); settings != nil {
+		if d, ok := settings.Domain(link.AppendHost(s.host[:0], host)); ok {
+			domain = d.Host
+		}
 	}
 	found, err := h.Resolve(h.base, domain, asked.Code, hash(s, domain, asked.Code))
 	if err != nil {
@@ -135,14 +136,22 @@ func (h *handler) answer(ctx *fasthttp.RequestCtx) tier {
 		h.refused(ctx, err)
 		return tierNone
 	}
-	setCacheStatus(ctx, h.status.of(found))
-	h.reply(ctx, s, found.Entry, &asked, query)
+	h.reply(ctx, s, &found, &asked, query)
 	return tierOf(found.Tier)
 }
 
-// reply writes what the entry means for this request at this moment.
-func (h *handler) reply(ctx *fasthttp.RequestCtx, s *scratch, e *feed.Entry, asked *link.Path, query []byte) {
-	now := h.Now()
+// reply writes what the entry means for this request at this moment. The clock
+// is read here, once, as late as can be: what the lease allowed when the tiers
+// were asked it may not allow any more.
+func (h *handler) reply(ctx *fasthttp.RequestCtx, s *scratch, found *redirect.Answer, asked *link.Path, query []byte) {
+	at, now := h.Clock()
+	how, age := h.Mark(*found, at)
+	if how == redirect.Withheld {
+		setCacheStatus(ctx, h.status.missed)
+		unavailable(ctx)
+		return
+	}
+	e := found.Entry
 	switch redirect.Judge(e, now) {
 	case redirect.Unknown:
 		plain(ctx, fasthttp.StatusNotFound)
@@ -151,18 +160,28 @@ func (h *handler) reply(ctx *fasthttp.RequestCtx, s *scratch, e *feed.Entry, ask
 	case redirect.Moved:
 		redirectTo(ctx, fasthttp.StatusFound, e.ExpiredURL)
 	case redirect.Live:
-		if asked.Preview {
-			preview(ctx, e)
-			return
-		}
-		location, err := link.AppendLocation(s.location[:0], e.Target, e.Query, query, e.Suffix, asked.Suffix)
-		s.location = location[:0]
-		if err != nil {
-			h.refused(ctx, err)
-			return
-		}
-		redirectLive(ctx, e, location, now)
+		h.live(ctx, s, e, asked, query, now)
 	}
+	if how == redirect.Marked {
+		h.markStale(ctx, age)
+		return
+	}
+	setCacheStatus(ctx, h.status.of(found))
+}
+
+// live answers for a link that leads somewhere now.
+func (h *handler) live(ctx *fasthttp.RequestCtx, s *scratch, e *feed.Entry, asked *link.Path, query []byte, now int64) {
+	if asked.Preview {
+		preview(ctx, e)
+		return
+	}
+	location, err := link.AppendLocation(s.location[:0], e.Target, e.Query, query, e.Suffix, asked.Suffix)
+	s.location = location[:0]
+	if err != nil {
+		h.refused(ctx, err)
+		return
+	}
+	redirectLive(ctx, e, location, now)
 }
 
 // refused maps an error of the path or the tiers to its answer.

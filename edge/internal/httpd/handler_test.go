@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/valyala/fasthttp"
@@ -32,6 +33,8 @@ type stage struct {
 	tier    redirect.Tier
 	asked   []link.Key
 	refuse  int // Retry-After of every request, if not 0
+	mark    redirect.Marking
+	age     time.Duration
 	leaving bool
 }
 
@@ -60,7 +63,8 @@ func newStage(tb testing.TB) *stage {
 			return redirect.Answer{Entry: e, Tier: s.tier}, nil
 		},
 		Settings: func() *feed.Config { return settings },
-		Now:      func() int64 { return now },
+		Mark:     func(redirect.Answer, feed.Instant) (redirect.Marking, time.Duration) { return s.mark, s.age },
+		Clock:    func() (feed.Instant, int64) { return 1, now },
 		Client:   func(peer netip.Addr, _ [][]byte) netip.Addr { return peer },
 		Admit: func(context.Context, netip.Addr) (int, bool) {
 			return s.refuse, s.refuse == 0
@@ -245,7 +249,7 @@ func TestTheTierIsNamed(t *testing.T) {
 		s.want(t, s.get(t, "GET /abc"), 404, "Cache-Status: "+want)
 	}
 	s := newStage(t)
-	if got := s.status.of(redirect.Answer{Tier: redirect.Origin, Refused: true}); got != "waypost-eu; fwd=stale; detail=origin" {
+	if got := s.status.of(&redirect.Answer{Tier: redirect.Origin, Refused: true}); got != "waypost-eu; fwd=stale; detail=origin" {
 		t.Errorf("a refused entry: got %q", got)
 	}
 }
@@ -257,9 +261,42 @@ func TestWithoutAnAnswerIs503NotA404(t *testing.T) {
 		s.err = err
 		s.want(t, s.get(t, "GET /abc"), 503, "Retry-After: 1", "Cache-Control: no-store")
 	}
+}
+
+func TestWithoutAConfigThereIsOnlyTheDefaultDomain(t *testing.T) {
+	t.Parallel()
 	s := newStage(t)
 	s.Settings = func() *feed.Config { return nil }
-	s.want(t, s.get(t, "GET /abc"), 503, "Retry-After: 1")
+	s.get(t, "GET /abc", "Host: go.example")
+	if len(s.asked) != 1 || s.asked[0].Domain != "" {
+		t.Errorf("looked up %v, want the default domain", s.asked)
+	}
+}
+
+func TestAMarkedAnswerSaysHowOldItMayBe(t *testing.T) {
+	t.Parallel()
+	for _, body := range []feed.Body{
+		{State: feed.Enabled, Status: 302, Target: "https://example.com/"},
+		{State: feed.Enabled, Status: 301, Target: "https://example.com/"},
+		{State: feed.Disabled, Target: "https://example.com/"},
+	} {
+		s := newStage(t)
+		s.put(body)
+		s.mark, s.age = redirect.Marked, 12*time.Second+900*time.Millisecond
+		resp := s.get(t, "GET /abc")
+		s.want(t, resp, resp.StatusCode(), "Cache-Status: waypost-eu; hit; ttl=-12; detail=stale", "Age: 12", "Cache-Control: no-store")
+		if got := resp.StatusCode() / 100; got == 5 {
+			t.Errorf("got status %d", resp.StatusCode())
+		}
+	}
+}
+
+func TestAWithheldAnswerIs503(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.put(feed.Body{State: feed.Enabled, Target: "https://example.com/"})
+	s.mark = redirect.Withheld
+	s.want(t, s.get(t, "GET /abc"), 503, "Retry-After: 1", "Cache-Control: no-store", "Cache-Status: waypost-eu; fwd=miss", "Location: ")
 }
 
 func TestLimitedSaysWhenToComeBack(t *testing.T) {
@@ -351,6 +388,9 @@ func hot(tb testing.TB) (*handler, *fasthttp.RequestCtx, func()) {
 	key := link.Key{Code: "abc"}
 	table := feed.NewTable(1024, 1)
 	table.Reset(feed.Shard(key.Hash()), 1, 1)
+	table.Reset(feed.ConfigShard, 1, 0)
+	table.Answer(feed.Shard(key.Hash()), 1, 1, 1)
+	table.Answer(feed.ConfigShard, 1, 1, 0)
 	cache, err := l1.New(1 << 20)
 	if err != nil {
 		tb.Fatal(err)
@@ -359,8 +399,10 @@ func hot(tb testing.TB) (*handler, *fasthttp.RequestCtx, func()) {
 		State: feed.Enabled, Status: 302, Target: "https://example.com/a?b=1#c", Query: link.QueryAppend,
 	}})
 	cache.Wait()
-	resolver := redirect.New(redirect.Config{Table: table, L1: cache, MaxFills: 1})
-	s.Resolve = resolver.Resolve
+	resolver := redirect.New(redirect.Config{
+		Table: table, L1: cache, MaxFills: 1, Bound: func() time.Duration { return time.Second },
+	})
+	s.Resolve, s.Mark = resolver.Resolve, resolver.Mark
 	ctx := &fasthttp.RequestCtx{}
 	var req fasthttp.Request
 	req.Header.SetMethod("GET")

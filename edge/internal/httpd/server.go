@@ -66,7 +66,7 @@ func (s *Server) Listen(ctx context.Context, addr string, cert *Certificate) err
 	if cert != nil {
 		ln = tls.NewListener(ln, cert.TLS())
 	}
-	s.listener = ln
+	s.listener = onePerRead{ln}
 	return nil
 }
 

@@ -21,12 +21,19 @@ const (
 	Origin
 )
 
-// Answer is an entry that may be served, and how it was found.
+// Answer is an entry that is not known to be changed, and how it was found.
+// Whether it may go out as up to date is decided last, by Mark.
 type Answer struct {
 	Entry   *feed.Entry
 	Tier    Tier
-	Refused bool // an entry was held nearer by, but was known to be changed
+	Refused bool         // an entry was held nearer by, but was known to be changed
+	Lease   feed.Instant // that it was judged by; 0: none
+	Stale   bool         // whatever the lease, it can only go out marked
 }
+
+// degradedLimit bounds what lies beyond L1 for an edge without a lease: the
+// origin is probably away, and a visitor should hear so soon.
+const degradedLimit = time.Second
 
 // ErrUnready means that no position is known yet: nothing can be judged.
 var ErrUnready = errors.New("redirect: no positions yet")
@@ -46,10 +53,15 @@ type Resolver struct {
 	l2    second
 	fills *flights
 	limit time.Duration
-	newer func() // tells the follower that a newer epoch was seen
+	clock func() feed.Instant
+	bound func() time.Duration
+	cap   time.Duration
+	newer func()
+	adopt func(epoch uint64)
 }
 
-// Config is what a Resolver is made of.
+// Config is what a Resolver is made of. Its functions are called from many
+// goroutines at once.
 type Config struct {
 	Table *feed.Table
 	L1    *l1.Cache
@@ -62,9 +74,16 @@ type Config struct {
 	// MaxFills bounds the fills in flight; further ones wait for a place until
 	// their deadline.
 	MaxFills int
-	// NewerEpoch is called when an entry of an epoch beyond the table's is met.
-	// It must not block.
+	// Clock is the monotonic clock that leases are measured by.
+	Clock func() feed.Instant
+	// Bound is B, for how long a lease lasts; 0 while it is not known.
+	Bound func() time.Duration
+	// Cap is for how long an answer may go out marked as stale.
+	Cap time.Duration
+	// NewerEpoch is called when an entry of an epoch beyond the table's is met,
+	// Adopt when one is met before the table has any. Neither may block.
 	NewerEpoch func()
+	Adopt      func(epoch uint64)
 }
 
 // New makes a Resolver; Wait ends its life.
@@ -75,7 +94,11 @@ func New(cfg Config) *Resolver {
 		l2:    cfg.L2,
 		fills: newFlights(cfg.Load, cfg.MaxFills),
 		limit: cfg.Timeout,
+		clock: cfg.Clock,
+		bound: cfg.Bound,
+		cap:   cfg.Cap,
 		newer: cfg.NewerEpoch,
+		adopt: cfg.Adopt,
 	}
 }
 
@@ -85,66 +108,147 @@ func (r *Resolver) Wait() { r.fills.wait() }
 
 // Resolve finds the entry to serve for a domain and code whose key has this
 // hash. An L1 hit neither allocates nor touches the network. code is not kept.
-// Errors: ErrUnready; link.ErrUnavailable when the origin had to be asked and
-// did not answer in time.
+// Errors: ErrUnready; link.ErrUnavailable when nothing that may be served is
+// held and the origin did not answer in time.
 func (r *Resolver) Resolve(ctx context.Context, domain string, code []byte, hash uint64) (Answer, error) {
 	view, ok := r.table.View(hash)
 	if !ok {
-		return Answer{}, ErrUnready
+		return r.unready(ctx, link.Key{Domain: domain, Code: string(code)}, hash)
 	}
 	held := r.l1.Entry(hash)
 	if held != nil && held.Key.Domain == domain && held.Key.Code == string(code) {
 		if view.Fresh(held) {
-			return Answer{Entry: held, Tier: L1}, nil
+			return Answer{Entry: held, Tier: L1, Lease: view.Lease}, nil
 		}
 	} else {
 		held = nil
 	}
-	return r.beyond(ctx, link.Key{Domain: domain, Code: string(code)}, hash, view, held != nil)
+	look := lookup{r: r, key: link.Key{Domain: domain, Code: string(code)}, hash: hash, view: view}
+	return look.beyond(ctx, held)
 }
 
-// beyond asks L2, then the origin. What is accepted there has raised the key's
-// floor (view.Accept) before it is stored and served, so this edge never goes
-// back in time.
-func (r *Resolver) beyond(ctx context.Context, key link.Key, hash uint64, view feed.View, refused bool) (Answer, error) {
-	ctx, cancel := context.WithTimeout(ctx, r.limit)
-	defer cancel()
-	value, absent := r.l2.Lookup(ctx, key, hash)
-	if value != nil {
-		if view.Accept(value) {
-			r.l1.Store(hash, value)
-			return Answer{Entry: value, Tier: L2, Refused: refused}, nil
+// leased reports whether a lease still lasts.
+func (r *Resolver) leased(lease feed.Instant) bool {
+	return lease != 0 && time.Duration(r.clock()-lease) <= r.bound()
+}
+
+// lookup is one request on its way beyond L1.
+type lookup struct {
+	r       *Resolver
+	key     link.Key
+	hash    uint64
+	view    feed.View
+	refused bool   // an entry was known to be changed
+	last    Answer // the nearest entry that is not known to be changed, for when nothing fresh can be had
+}
+
+// beyond asks L2, then the origin. Without a lease it takes the nearest entry
+// that is not known to be changed: the origin is probably away, and a fill
+// could not be called up to date either.
+func (l *lookup) beyond(ctx context.Context, held *feed.Entry) (Answer, error) {
+	degraded := !l.r.leased(l.view.Lease)
+	if held != nil {
+		l.refused = true
+		if l.known(held, L1) && degraded {
+			return l.fallBack(link.ErrUnavailable)
 		}
-		refused = true
-		r.seen(&view, value)
 	}
-	if absent != nil && view.Accept(absent) {
-		r.l1.Store(hash, absent)
-		return Answer{Entry: absent, Tier: Filter, Refused: refused}, nil
+	limit := l.r.limit
+	if degraded {
+		limit = min(limit, degradedLimit)
 	}
-	return r.fill(ctx, key, hash, view, refused)
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	value, absent := l.r.l2.Lookup(ctx, l.key, l.hash)
+	if value != nil {
+		if l.view.Accept(value) {
+			return l.take(value, L2), nil
+		}
+		l.seen(value)
+		l.refused = true
+		if l.known(value, L2) && degraded {
+			return l.fallBack(link.ErrUnavailable)
+		}
+	}
+	if absent != nil && !degraded && l.view.Accept(absent) {
+		return l.take(absent, Filter), nil
+	}
+	return l.fill(ctx)
+}
+
+// take is for an accepted entry from beyond L1: its version has raised the
+// key's floor (view.Accept) before it is stored and served, so that this edge
+// never goes back in time.
+func (l *lookup) take(e *feed.Entry, tier Tier) Answer {
+	l.r.l1.Store(l.hash, e)
+	return Answer{Entry: e, Tier: tier, Refused: l.refused, Lease: l.view.Lease}
+}
+
+// known keeps an entry to fall back on if it is not known to be changed. An
+// absent one is none: without knowing, a 404 is never invented.
+func (l *lookup) known(e *feed.Entry, tier Tier) bool {
+	if e.State == feed.Absent || !l.view.Known(e) {
+		return false
+	}
+	if l.last.Entry == nil || e.AsOf > l.last.Entry.AsOf {
+		l.last = Answer{Entry: e, Tier: tier, Refused: l.refused, Stale: true}
+	}
+	return true
 }
 
 // fill asks the origin, and once more with a view loaded anew if the answer was
 // refused: the link, or the epoch, changed on the way.
-func (r *Resolver) fill(ctx context.Context, key link.Key, hash uint64, view feed.View, refused bool) (Answer, error) {
+func (l *lookup) fill(ctx context.Context) (Answer, error) {
 	for range 2 {
-		e, err := r.fills.load(ctx, key, view.Epoch, view.MinSeq())
+		e, err := l.r.fills.load(ctx, l.key, l.view.Epoch, l.view.MinSeq())
 		if err != nil {
-			return Answer{}, err
+			return l.fallBack(err)
 		}
-		if view.Accept(e) {
-			r.keep(hash, e)
-			return Answer{Entry: e, Tier: Origin, Refused: refused}, nil
+		if l.view.Accept(e) {
+			l.r.keep(l.hash, e)
+			return Answer{Entry: e, Tier: Origin, Refused: l.refused, Lease: l.view.Lease}, nil
 		}
-		refused = true
-		r.seen(&view, e)
+		l.seen(e)
+		l.refused = true
 		var ok bool
-		if view, ok = r.table.View(hash); !ok {
+		if l.view, ok = l.r.table.View(l.hash); !ok {
 			return Answer{}, ErrUnready
 		}
+		l.known(e, Origin)
 	}
-	return Answer{}, link.ErrUnavailable
+	return l.fallBack(link.ErrUnavailable)
+}
+
+// fallBack serves the last known entry, marked, if the newest floors do not
+// refute it; it raises the floor like anything that is served.
+func (l *lookup) fallBack(err error) (Answer, error) {
+	now, ok := l.r.table.View(l.hash)
+	if l.last.Entry == nil || !ok || !now.AcceptKnown(l.last.Entry) {
+		return Answer{}, err
+	}
+	if l.last.Tier != L1 {
+		l.r.l1.Store(l.hash, l.last.Entry)
+	}
+	l.last.Lease = now.Lease
+	return l.last, nil
+}
+
+func (l *lookup) seen(e *feed.Entry) {
+	if e.Epoch > l.view.Epoch {
+		l.r.newer()
+	}
+}
+
+// unready is for an edge that was started while no origin answers: the epoch of
+// what L2 holds is taken for the current one, so that the next request can be
+// answered from there, marked.
+func (r *Resolver) unready(ctx context.Context, key link.Key, hash uint64) (Answer, error) {
+	ctx, cancel := context.WithTimeout(ctx, r.limit)
+	defer cancel()
+	if value, _ := r.l2.Lookup(ctx, key, hash); value != nil {
+		r.adopt(value.Epoch)
+	}
+	return Answer{}, ErrUnready
 }
 
 // keep stores a fill in both tiers only if it passes the rule now: the request
@@ -153,12 +257,6 @@ func (r *Resolver) keep(hash uint64, e *feed.Entry) {
 	if now, ok := r.table.View(hash); ok && now.Fresh(e) {
 		r.l1.Store(hash, e)
 		r.l2.Store(e)
-	}
-}
-
-func (r *Resolver) seen(view *feed.View, e *feed.Entry) {
-	if e.Epoch > view.Epoch {
-		r.newer()
 	}
 }
 

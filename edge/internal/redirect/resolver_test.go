@@ -49,7 +49,14 @@ type world struct {
 	loads  atomic.Int64
 	load   func(ctx context.Context, epoch, minSeq uint64) (*feed.Entry, error)
 	newer  atomic.Int64
+	now    atomic.Int64 // the clock
+	epochs []uint64     // adopted
 }
+
+const (
+	bound = time.Second
+	boot  = feed.Instant(time.Hour) // when a world begins, with a lease of that moment
+)
 
 func newWorld(tb testing.TB, head uint64) *world {
 	tb.Helper()
@@ -58,9 +65,15 @@ func newWorld(tb testing.TB, head uint64) *world {
 		tb.Fatal(err)
 	}
 	w := &world{table: feed.NewTable(1024, 7), l1: cache, region: &region{}}
+	w.now.Store(int64(boot))
 	w.table.Reset(feed.Shard(key.Hash()), 1, head)
+	w.table.Reset(feed.ConfigShard, 1, 0)
+	w.lease(head)
 	w.Resolver = New(Config{
 		Table: w.table, L1: cache, L2: w.region, MaxFills: 4, Timeout: 5 * time.Second,
+		Clock: func() feed.Instant { return feed.Instant(w.now.Load()) },
+		Bound: func() time.Duration { return bound }, Cap: time.Hour,
+		Adopt: func(epoch uint64) { w.epochs = append(w.epochs, epoch) },
 		Load: func(ctx context.Context, _ link.Key, epoch, minSeq uint64) (*feed.Entry, error) {
 			w.loads.Add(1)
 			return w.load(ctx, epoch, minSeq)
@@ -73,6 +86,15 @@ func newWorld(tb testing.TB, head uint64) *world {
 	})
 	return w
 }
+
+// lease is a probe that shows head, answered now.
+func (w *world) lease(head uint64) {
+	at := feed.Instant(w.now.Load())
+	w.table.Answer(feed.Shard(key.Hash()), 1, at, head)
+	w.table.Answer(feed.ConfigShard, 1, at, 0)
+}
+
+func (w *world) pass(d time.Duration) { w.now.Add(int64(d)) }
 
 func (w *world) resolve(tb testing.TB) (Answer, error) {
 	tb.Helper()
@@ -308,6 +330,7 @@ func TestARefusedFillIsSentOnceMore(t *testing.T) {
 	}
 
 	w = newWorld(t, 10)
+	w.apply(11, feed.Changed)
 	w.load = func(context.Context, uint64, uint64) (*feed.Entry, error) { return live(9, 9), nil }
 	if _, err := w.resolve(t); !errors.Is(err, link.ErrUnavailable) {
 		t.Errorf("refused twice: got error %v, want ErrUnavailable", err)
