@@ -158,6 +158,10 @@ func (h *handler) reply(ctx *fasthttp.RequestCtx, s *scratch, found *redirect.An
 	case redirect.Gone:
 		plain(ctx, fasthttp.StatusGone)
 	case redirect.Moved:
+		if asked.Preview { // a preview never sends anybody on
+			plain(ctx, fasthttp.StatusGone)
+			break
+		}
 		redirectTo(ctx, fasthttp.StatusFound, e.ExpiredURL)
 	case redirect.Live:
 		h.live(ctx, s, e, asked, query, now)
