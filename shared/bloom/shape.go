@@ -46,6 +46,25 @@ func (s Shape) Valid() bool { return s.M > 0 && s.M <= MaxM && s.K > 0 && s.K <=
 // beyond the other.
 func (s Shape) Beyond(o Shape) bool { return s.M > o.M || s.M == o.M && s.K > o.K }
 
+// Capacity is the number of keys that the shape is laid out for: at it half of
+// the bits are set, which is where k = m/n · ln 2 stands.
+func (s Shape) Capacity() float64 { return float64(s.M) * math.Ln2 / float64(s.K) }
+
+// Keys estimates how many keys were added from the number of bits that are set:
+// −(m/k) ln(1 − set/m) (Swamidass and Baldi 2007).
+func (s Shape) Keys(set uint64) float64 {
+	free := 1 - min(float64(set)/float64(s.M), 1)
+	if free == 0 {
+		return math.Inf(1)
+	}
+	return -float64(s.M) / float64(s.K) * math.Log(free)
+}
+
+// Doubled is the shape for twice as many keys at the same rate, within MaxM.
+func (s Shape) Doubled() Shape {
+	return Shape{M: uint32(min(2*uint64(s.M), MaxM)), K: s.K}
+}
+
 // Positions appends to dst the K bit numbers (0 ≤ bit < M) of the key with
 // this hash (link.Key.Hash). They come from two values mixed from the hash
 // with constants of their own, so that a shard's filter does not suffer from

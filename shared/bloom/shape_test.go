@@ -74,3 +74,32 @@ func TestBeyondOrdersShapes(t *testing.T) {
 		}
 	}
 }
+
+func TestKeysAreEstimatedFromSetBits(t *testing.T) {
+	t.Parallel()
+	s := ShapeOf(20_000, 0.01, 1)
+	if got := s.Capacity(); got < 18_500 || got > 20_500 {
+		t.Errorf("capacity: got %.0f, want about 20,000", got)
+	}
+	f := New(Header{Shape: s})
+	set := make(map[uint32]bool)
+	for i := range uint64(10_000) {
+		hash := mix(i)
+		f.Add(hash)
+		for _, bit := range s.Positions(hash, nil) {
+			set[bit] = true
+		}
+	}
+	if got := s.Keys(uint64(len(set))); got < 9_700 || got > 10_300 {
+		t.Errorf("keys: got %.0f, want about 10,000", got)
+	}
+	if got := s.Keys(uint64(s.M)); !math.IsInf(got, 1) {
+		t.Errorf("keys of a full filter: got %v, want +Inf", got)
+	}
+	if d := s.Doubled(); d.M != 2*s.M || d.K != s.K || d.Capacity() != 2*s.Capacity() {
+		t.Errorf("doubled: got %+v of %+v", d, s)
+	}
+	if largest := (Shape{M: MaxM, K: 7}); largest.Doubled() != largest {
+		t.Error("the largest shape was doubled")
+	}
+}

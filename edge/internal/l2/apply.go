@@ -22,11 +22,12 @@ type backlog struct {
 	rows []*feed.Change
 }
 
-// Applied takes a change that this edge has applied: the filter moves on and a
-// value that is present is replaced. It never waits; what does not fit is found
+// Applied takes a change that this edge has applied. If this edge is the
+// region's writer, the filter moves on and a value that is present is replaced.
+// It never waits; what does not fit is found
 // missing later and read from the origin. Call it in order for each shard.
 func (c *Cache) Applied(change *feed.Change) {
-	if change.Shard >= feed.Shards {
+	if change.Shard >= feed.Shards || !c.writes() {
 		return
 	}
 	b := &c.backlog[change.Shard]

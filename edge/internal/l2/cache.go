@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"math/rand/v2"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -56,18 +57,22 @@ type Cache struct {
 	patience time.Duration // timeout of work that nobody waits for
 	born     time.Time
 
-	stores  chan *feed.Entry
-	backlog [feed.Shards]backlog
-	woken   chan struct{} // holds a token while a backlog may not be empty
-	filters [feed.Shards]filterState
-	mends   chan int // shards whose filter needs a look, each at most once
-	failing atomic.Bool
-	count   counters
+	stores    chan *feed.Entry
+	backlog   [feed.Shards]backlog
+	woken     chan struct{} // holds a token while a backlog may not be empty
+	filters   [feed.Shards]filterState
+	writer    writer
+	writerKey string   // of the lease
+	token     string   // this run of this edge, as the lease's holder
+	mends     chan int // shards whose filter needs a look, each at most once
+	failing   atomic.Bool
+	count     counters
 }
 
 // filterState is what this edge knows of one shard's filter in Redis.
 type filterState struct {
 	shape      atomic.Uint64 // M<<32 | K as last seen there
+	want       atomic.Uint64 // M<<32 | K at least
 	distrusted atomic.Uint64 // 1<<32 | generation found to be wrong; 0: none
 	queued     atomic.Bool   // is in mends or being mended
 	notBefore  atomic.Int64  // since born, nanoseconds: not worth another look until then
@@ -92,9 +97,13 @@ func New(cfg Config) *Cache {
 		stores:   make(chan *feed.Entry, maxStores),
 		woken:    make(chan struct{}, 1),
 		mends:    make(chan int, feed.Shards),
+
+		writerKey: cfg.Prefix + ":writer",
+		token:     strconv.FormatUint(rand.Uint64(), 36), //nolint:gosec // tells the edges of a region apart, no secret
 	}
 	for shard := range c.filters {
 		c.filters[shard].learn(cfg.Shape)
+		c.filters[shard].want.Store(uint64(cfg.Shape.M)<<32 | uint64(cfg.Shape.K))
 	}
 	return c
 }
@@ -112,14 +121,18 @@ func (c *Cache) Run(ctx context.Context) error {
 	}
 	owned.Go(func() { c.applyAll(ctx) })
 	owned.Go(func() { c.watch(ctx) })
+	owned.Go(func() { c.holdAll(ctx) })
 	owned.Wait()
 	return nil
 }
 
 func (f *filterState) learn(s bloom.Shape) { f.shape.Store(uint64(s.M)<<32 | uint64(s.K)) }
 
-func (f *filterState) known() bloom.Shape {
-	packed := f.shape.Load()
+func (f *filterState) known() bloom.Shape { return unpacked(f.shape.Load()) }
+
+func (f *filterState) wanted() bloom.Shape { return unpacked(f.want.Load()) }
+
+func unpacked(packed uint64) bloom.Shape {
 	return bloom.Shape{M: uint32(packed >> 32), K: uint32(packed)} //nolint:gosec // two halves
 }
 

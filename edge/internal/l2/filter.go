@@ -50,7 +50,7 @@ func (c *Cache) look(ctx context.Context, shards ...int) ([]filter, error) {
 // that was found wrong, one of an epoch that is over, or one too small.
 func (c *Cache) useless(shard int, f filter) bool {
 	epoch, _, ok := c.cfg.Table.Position(shard)
-	return !f.whole || !c.filters[shard].trusts(f.Generation) || ok && f.Epoch < epoch || c.cfg.Shape.Beyond(f.Shape)
+	return !f.whole || !c.filters[shard].trusts(f.Generation) || ok && f.Epoch < epoch || c.filters[shard].wanted().Beyond(f.Shape)
 }
 
 // inStep reports whether a shard's filter stands exactly where this edge does.

@@ -107,8 +107,9 @@ func TestAlmostAllUnknownKeysAreRefused(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if got := maybe.Load(); got > unknowns*12/1000 || got < unknowns*5/1000 {
-		t.Errorf("maybe of %d unknown keys: got %d, want 0.5 to 1.2 %%", unknowns, got)
+	// The filters are laid out for these keys exactly, hence full, hence built larger.
+	if got := maybe.Load(); got > unknowns*12/1000 {
+		t.Errorf("maybe of %d unknown keys: got %d, want at most 1.2 %%", unknowns, got)
 	}
 }
 

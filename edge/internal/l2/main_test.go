@@ -135,11 +135,7 @@ func (e *edge) refuses(t *testing.T, key link.Key) bool {
 func (e *edge) inStepWith(t *testing.T, o *origin) bool {
 	t.Helper()
 	epoch, heads := o.heads()
-	all := make([]int, feed.Shards)
-	for shard := range all {
-		all[shard] = shard
-	}
-	found, err := e.look(within(t), all...)
+	found, err := e.look(within(t), allShards()...)
 	if err != nil {
 		return false
 	}

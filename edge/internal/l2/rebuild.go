@@ -57,28 +57,31 @@ func (c *Cache) rebuild(ctx context.Context, shard int) (err error) {
 // first page's head, then the changes since. Keys made while the pages were
 // read may be behind the page that would have had them; the changes have them.
 func (c *Cache) build(ctx context.Context, shard int) (*bloom.Filter, error) {
-	var f *bloom.Filter
+	var header bloom.Header
+	var hashes []uint64 // 8 bytes a key: how large a filter they need is known at the end
 	var after link.Key
 	for range maxCodes {
 		page, err := c.codes(ctx, shard, after)
 		if err != nil {
 			return nil, err
 		}
-		if f == nil {
-			f = bloom.New(bloom.Header{
-				Shape:      c.cfg.Shape,
+		if header.Epoch == 0 {
+			header = bloom.Header{
 				Epoch:      page.Epoch,
 				Position:   page.Head,
 				Generation: rand.Uint32(), //nolint:gosec // only has to differ
-			})
+			}
 		}
-		if page.Epoch != f.Epoch || page.More && page.Last == after {
+		if page.Epoch != header.Epoch || page.More && page.Last == after {
 			return nil, errAnswer
 		}
-		for _, hash := range page.Hashes {
-			f.Add(hash)
-		}
+		hashes = append(hashes, page.Hashes...)
 		if !page.More {
+			header.Shape = c.fitting(shard, len(hashes))
+			f := bloom.New(header)
+			for _, hash := range hashes {
+				f.Add(hash)
+			}
 			return f, c.continueTo(ctx, shard, f)
 		}
 		after = page.Last

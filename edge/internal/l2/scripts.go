@@ -20,9 +20,12 @@ var replaceSource string
 //go:embed unlock.lua
 var unlockSource string
 
+//go:embed hold.lua
+var holdSource string
+
 // scripts decide inside Redis, where nothing comes between reading and writing.
 type scripts struct {
-	store, advance, replace, unlock *redis.Script
+	store, advance, replace, unlock, hold *redis.Script
 }
 
 func newScripts() scripts {
@@ -31,6 +34,7 @@ func newScripts() scripts {
 		advance: redis.NewScript(advanceSource),
 		replace: redis.NewScript(replaceSource),
 		unlock:  redis.NewScript(unlockSource),
+		hold:    redis.NewScript(holdSource),
 	}
 }
 

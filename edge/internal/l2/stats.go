@@ -15,16 +15,20 @@ type Stats struct {
 	Repairs   uint64 // answers of the origin by which filters caught up
 	Rebuilds  uint64 // filters built anew and stored by this edge
 	Distrusts uint64 // filters found wrong by a value they did not know
+	Takeovers uint64 // times this edge became the region's writer
 
-	BreakerOpen bool   // now
-	Filters     uint64 // usable ones of feed.Shards, at the last check
-	Lag         uint64 // positions that the furthest filter was behind this edge, at the last check
+	Writer      bool    // this edge is the region's writer now
+	Fill        float64 // keys in the fullest filter against those it is laid out for, at the writer's last look
+	BreakerOpen bool    // now
+	Filters     uint64  // usable ones of feed.Shards, at the last check
+	Lag         uint64  // positions that the furthest filter was behind this edge, at the last check
 }
 
 type counters struct {
 	lookups, hits, negatives, faults, skipped atomic.Uint64
 	stores, dropped, overflows                atomic.Uint64
 	repairs, rebuilds, distrusts              atomic.Uint64
+	takeovers, fill                           atomic.Uint64
 	filters, lag                              atomic.Uint64
 }
 
@@ -43,6 +47,9 @@ func (c *Cache) Stats() Stats {
 		Repairs:     n.repairs.Load(),
 		Rebuilds:    n.rebuilds.Load(),
 		Distrusts:   n.distrusts.Load(),
+		Takeovers:   n.takeovers.Load(),
+		Writer:      c.writes(),
+		Fill:        float64(n.fill.Load()) / 1e6,
 		BreakerOpen: c.breaker.open.Load(),
 		Filters:     n.filters.Load(),
 		Lag:         n.lag.Load(),

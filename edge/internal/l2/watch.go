@@ -21,6 +21,9 @@ func (c *Cache) watch(ctx context.Context) {
 	var before *[feed.Shards]stand
 	for {
 		before = c.check(ctx, shards, before)
+		if before != nil && c.writes() {
+			c.measure(ctx)
+		}
 		if !pause(ctx, jitter(c.cfg.Check)) {
 			return
 		}
@@ -48,7 +51,7 @@ func (c *Cache) check(ctx context.Context, shards []int, before *[feed.Shards]st
 		if s.filter.Epoch == s.epoch && s.filter.Position < s.applied {
 			lag = max(lag, s.applied-s.filter.Position)
 		}
-		if c.outOfStep(shard, s, before) {
+		if c.writes() && c.outOfStep(shard, s, before) {
 			c.suspect(shard)
 		}
 	}
