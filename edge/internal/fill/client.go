@@ -6,14 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"strconv"
 	"sync/atomic"
 	"time"
 
 	"github.com/valyala/fasthttp"
-
-	"waypost/shared/feed"
-	"waypost/shared/link"
 )
 
 // maxAnswer bounds an origin's answer; a page of changes is about 1 MiB.
@@ -31,6 +27,13 @@ type Client struct {
 	origins []*origin
 	good    atomic.Uint32 // index of the origin that answered last
 	auth    string
+}
+
+// request is a GET, or a POST if it has a body. Either may be repeated: no call
+// of the protocol does more the second time.
+type request struct {
+	path string
+	body []byte
 }
 
 type origin struct {
@@ -62,6 +65,7 @@ func New(cfg Config) (*Client, error) {
 			MaxIdleConnDuration:       30 * time.Second,
 			MaxConnWaitTimeout:        time.Second,
 			MaxIdemponentCallAttempts: 2, // a kept connection may have been closed on the other side
+			RetryIfErr:                func(*fasthttp.Request, int, error) (reset, again bool) { return false, true },
 			MaxResponseBodySize:       maxAnswer,
 			DialDualStack:             true,
 		}}
@@ -83,64 +87,10 @@ func (c *Client) Close() {
 	}
 }
 
-// Load reads a key's entry. In the origin's epoch its position is at least
-// minSeq if that epoch is the given one. The error wraps link.ErrUnavailable.
-func (c *Client) Load(ctx context.Context, key link.Key, epoch, minSeq uint64) (*feed.Entry, error) {
-	body, err := c.call(ctx, "/v1/fill?domain="+url.QueryEscape(key.Domain)+"&code="+url.QueryEscape(key.Code)+
-		"&epoch="+u64(epoch)+"&min="+u64(minSeq))
-	if err != nil {
-		return nil, fmt.Errorf("fill %s: %w: %w", key, link.ErrUnavailable, err)
-	}
-	e, err := feed.ParseEntry(body)
-	if err != nil || e.Key != key {
-		return nil, fmt.Errorf("fill %s: %w: %w", key, link.ErrUnavailable, feed.ErrFormat)
-	}
-	return e, nil
-}
-
-// Heads reads the last position of every shard.
-func (c *Client) Heads(ctx context.Context) (*feed.Heads, error) {
-	return parse(ctx, c, "heads", "/v1/heads", feed.ParseHeads)
-}
-
-// Changes reads a page of a shard's changes after a position.
-func (c *Client) Changes(ctx context.Context, shard int, epoch, from uint64) (*feed.Changes, error) {
-	path := "/v1/changes?shard=" + strconv.Itoa(shard) + "&epoch=" + u64(epoch) + "&from=" + u64(from)
-	return parse(ctx, c, "changes", path, feed.ParseChanges)
-}
-
-// Codes reads a page of a shard's keys after a key.
-func (c *Client) Codes(ctx context.Context, shard int, after link.Key) (*feed.Codes, error) {
-	path := "/v1/codes?shard=" + strconv.Itoa(shard) +
-		"&after_domain=" + url.QueryEscape(after.Domain) + "&after_code=" + url.QueryEscape(after.Code)
-	return parse(ctx, c, "codes", path, feed.ParseCodes)
-}
-
-// Config reads the config shard whole.
-func (c *Client) Config(ctx context.Context) (*feed.Config, error) {
-	return parse(ctx, c, "config", "/v1/config", feed.ParseConfig)
-}
-
-func parse[T any](ctx context.Context, c *Client, what, path string, read func([]byte) (T, error)) (T, error) {
-	var none T
-	body, err := c.call(ctx, path)
-	if err != nil {
-		return none, fmt.Errorf("%s: %w", what, err)
-	}
-	value, err := read(body)
-	if err != nil {
-		return none, fmt.Errorf("%s: %w", what, err)
-	}
-	return value, nil
-}
-
 // call asks one origin after the other until one answers 200 or the context
 // ends. The body belongs to the caller.
-func (c *Client) call(ctx context.Context, path string) ([]byte, error) {
-	deadline, ok := ctx.Deadline()
-	if !ok {
-		deadline = time.Now().Add(defaultTimeout)
-	}
+func (c *Client) call(ctx context.Context, r request) ([]byte, error) {
+	deadline := deadlineOf(ctx)
 	var err error
 	first := c.good.Load()
 	for i := range c.origins {
@@ -149,7 +99,7 @@ func (c *Client) call(ctx context.Context, path string) ([]byte, error) {
 		// All but the last origin get a share of the time, so that a silent one
 		// leaves some for the next.
 		until := time.Now().Add(time.Until(deadline) / time.Duration(len(c.origins)-i))
-		if body, err = c.origins[n].get(path, c.auth, until); err == nil {
+		if body, err = c.origins[n].do(r, c.auth, until); err == nil {
 			c.good.Store(uint32(n)) //nolint:gosec // index of a short list
 			return body, nil
 		}
@@ -160,12 +110,25 @@ func (c *Client) call(ctx context.Context, path string) ([]byte, error) {
 	return nil, err
 }
 
-func (o *origin) get(path, auth string, deadline time.Time) ([]byte, error) {
+func deadlineOf(ctx context.Context) time.Time {
+	if deadline, ok := ctx.Deadline(); ok {
+		return deadline
+	}
+	return time.Now().Add(defaultTimeout)
+}
+
+// do sends one request to this origin. The body belongs to the caller.
+func (o *origin) do(r request, auth string, deadline time.Time) ([]byte, error) {
 	req, resp := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
 	defer fasthttp.ReleaseRequest(req)
 	defer fasthttp.ReleaseResponse(resp)
 	req.Header.SetHost(o.http.Addr)
-	req.SetRequestURI(o.base + path)
+	req.SetRequestURI(o.base + r.path)
+	if r.body != nil {
+		req.Header.SetMethod(fasthttp.MethodPost)
+		req.Header.SetContentType("application/octet-stream")
+		req.SetBodyRaw(r.body)
+	}
 	req.Header.Set(fasthttp.HeaderAuthorization, auth)
 	if o.http.IsTLS {
 		req.URI().SetScheme("https")
@@ -173,10 +136,8 @@ func (o *origin) get(path, auth string, deadline time.Time) ([]byte, error) {
 	if err := o.http.DoDeadline(req, resp, deadline); err != nil {
 		return nil, fmt.Errorf("origin %s: %w", o.http.Addr, err)
 	}
-	if resp.StatusCode() != fasthttp.StatusOK {
+	if resp.StatusCode() != fasthttp.StatusOK && resp.StatusCode() != fasthttp.StatusNoContent {
 		return nil, fmt.Errorf("origin %s: %w %d", o.http.Addr, errStatus, resp.StatusCode())
 	}
 	return append([]byte(nil), resp.Body()...), nil
 }
-
-func u64(v uint64) string { return strconv.FormatUint(v, 10) }

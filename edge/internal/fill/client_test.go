@@ -73,13 +73,10 @@ func TestLoadAsksForTheKeyAsItIs(t *testing.T) {
 
 func TestEveryCallReadsItsMessage(t *testing.T) {
 	t.Parallel()
-	heads := feed.Heads{Epoch: 4}
 	changes := feed.Changes{Epoch: 4, Shard: 3, Head: 2}
 	codes := feed.Codes{Epoch: 4, Hashes: []uint64{1}}
 	c := origins(t, func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path + "?" + r.URL.RawQuery {
-		case "/v1/heads?":
-			_, _ = w.Write(heads.Append(nil))
 		case "/v1/changes?shard=3&epoch=4&from=1":
 			_, _ = w.Write(changes.Append(nil))
 		case "/v1/codes?shard=3&after_domain=d&after_code=a%2Bb":
@@ -91,9 +88,6 @@ func TestEveryCallReadsItsMessage(t *testing.T) {
 		}
 	})
 	ctx := t.Context()
-	if got, err := c.Heads(ctx); err != nil || got.Epoch != 4 {
-		t.Errorf("heads: %v, %v", got, err)
-	}
 	if got, err := c.Changes(ctx, 3, 4, 1); err != nil || got.Head != 2 {
 		t.Errorf("changes: %v, %v", got, err)
 	}

@@ -1,3 +1,3 @@
-// Package fill asks the origins' internal listener: entries, heads, changes,
-// codes and the config, over keep-alive HTTP.
+// Package fill asks the origins' internal listener: probes, acknowledgements,
+// entries, changes, codes and the config, over keep-alive HTTP.
 package fill

@@ -1,39 +1,53 @@
 package follow
 
 import (
-	"context"
-	"math/rand/v2"
 	"time"
 
 	"waypost/shared/feed"
 )
 
+// maxPending bounds the later changes kept for one shard while earlier ones
+// are missing.
+const maxPending = 1024
+
+// progress is what the follower keeps of one shard beside the table.
+type progress struct {
+	pending map[uint64]message // later changes, by position
+	head    uint64             // the highest position known to exist
+	gapAt   time.Time          // when a missing change was first noticed; zero: none
+	retryAt time.Time          // not before this, after a failed fetch
+	fails   int
+	fetch   bool // one is on its way
+}
+
 // take applies a change if it is the next of its shard, and keeps it if it is a
-// later one.
-func (f *Follower) take(c *feed.Change, now time.Time) {
-	p := &f.shard[c.Shard]
-	switch f.apply(c) {
+// later one. What is applied, now or before, is acknowledged.
+func (f *Follower) take(m message, now time.Time) {
+	p := &f.shard[m.Shard]
+	switch f.apply(m) {
 	case feed.Applied:
-		f.drain(c.Shard)
+		f.drain(m.Shard)
 	case feed.Gap:
 		if len(p.pending) < maxPending {
 			if p.pending == nil {
-				p.pending = make(map[uint64]*feed.Change)
+				p.pending = make(map[uint64]message)
 			}
-			p.pending[c.Seq] = c
+			p.pending[m.Seq] = m
 		}
-		f.gap(c.Shard, c.Seq, now)
+		f.gap(m.Shard, m.Seq, now)
 	case feed.OtherEpoch:
-		if epoch, _, ok := f.cfg.Table.Position(c.Shard); ok && c.Epoch > epoch {
+		if epoch, _, _ := f.cfg.Table.Position(m.Shard); m.Epoch > epoch {
 			f.Probe()
 		}
 	case feed.Repeated:
+		f.acker.add(m)
 	}
 }
 
 // apply hands a change to the table. The config is replaced before its position
 // is stored, so that whoever sees the position sees the config.
-func (f *Follower) apply(c *feed.Change) feed.Outcome {
+func (f *Follower) apply(m message) feed.Outcome {
+	c := m.Change
 	if c.Shard == feed.ConfigShard {
 		cfg := f.config.Load()
 		if cfg != nil && cfg.Epoch == c.Epoch && cfg.Seq+1 == c.Seq {
@@ -41,8 +55,16 @@ func (f *Follower) apply(c *feed.Change) feed.Outcome {
 		}
 	}
 	outcome := f.cfg.Table.Apply(c)
-	if outcome == feed.Applied {
+	if outcome != feed.Applied {
+		return outcome
+	}
+	f.acker.add(m)
+	if f.cfg.Applied != nil {
 		f.cfg.Applied(c)
+	}
+	if f.cfg.Lag != nil && c.At != 0 && f.clock.measured() {
+		_, now := f.Clock()
+		f.cfg.Lag(max(0, time.Duration(now-c.At)*time.Microsecond))
 	}
 	return outcome
 }
@@ -53,119 +75,24 @@ func (f *Follower) drain(shard int) {
 	p := &f.shard[shard]
 	_, applied, _ := f.cfg.Table.Position(shard)
 	for len(p.pending) > 0 {
-		c, ok := p.pending[applied+1]
+		m, ok := p.pending[applied+1]
 		if !ok {
 			break
 		}
-		delete(p.pending, c.Seq)
-		if f.apply(c) != feed.Applied {
+		delete(p.pending, m.Seq)
+		if f.apply(m) != feed.Applied {
 			break
 		}
 		applied++
 	}
-	for seq := range p.pending {
+	for seq, m := range p.pending {
 		if seq <= applied {
 			delete(p.pending, seq)
+			f.acker.add(m)
 		}
 	}
-	if applied >= p.head && len(p.pending) == 0 {
+	if applied >= p.head && len(p.pending) == 0 && !p.gapAt.IsZero() {
 		p.gapAt = time.Time{}
+		f.stats.repaired.Add(1)
 	}
-}
-
-// gap notes that the shard has at least one change up to head that is missing
-// here.
-func (f *Follower) gap(shard int, head uint64, now time.Time) {
-	p := &f.shard[shard]
-	p.head = max(p.head, head)
-	if p.gapAt.IsZero() {
-		p.gapAt = now
-		f.gaps.Add(1)
-	}
-}
-
-// repair fetches what has been missing for longer than a change on its way
-// needs.
-func (f *Follower) repair(ctx context.Context, now time.Time) {
-	for shard := range f.shard {
-		p := &f.shard[shard]
-		if p.gapAt.IsZero() || p.fetch || now.Sub(p.gapAt) < gapPatience || now.Before(p.retryAt) {
-			continue
-		}
-		if f.fetches == maxFetches {
-			return
-		}
-		f.fetch(ctx, shard)
-	}
-}
-
-func (f *Follower) fetch(ctx context.Context, shard int) {
-	epoch, applied, ok := f.cfg.Table.Position(shard)
-	if !ok {
-		return
-	}
-	f.shard[shard].fetch = true
-	f.fetches++
-	f.work.Go(func() {
-		ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
-		defer cancel()
-		changes, err := f.cfg.Origin.Changes(ctx, shard, epoch, applied)
-		f.fetched <- fetched{shard: shard, epoch: epoch, changes: changes, err: err}
-	})
-}
-
-// catchUp applies what a fetch brought. The next page is asked for at once; a
-// failure waits, longer each time, up to a second.
-func (f *Follower) catchUp(ctx context.Context, got fetched) {
-	p := &f.shard[got.shard]
-	p.fetch = false
-	f.fetches--
-	if got.err != nil {
-		p.fails = min(p.fails+1, 6)
-		backoff := 20 * time.Millisecond << p.fails
-		p.retryAt = time.Now().Add(backoff/2 + rand.N(backoff/2)) //nolint:gosec // jitter
-		return
-	}
-	p.fails = 0
-	changes := got.changes
-	if changes.Epoch != got.epoch {
-		f.Probe()
-		return
-	}
-	if changes.Reset {
-		f.reset(ctx, got.shard, changes.Epoch, changes.Head)
-		return
-	}
-	for _, c := range changes.Rows {
-		if f.apply(c) == feed.Applied {
-			f.caughtUp.Add(1)
-		}
-	}
-	p.head = max(p.head, changes.Head)
-	f.drain(got.shard)
-	if !p.gapAt.IsZero() && len(changes.Rows) > 0 {
-		f.fetch(ctx, got.shard)
-	}
-}
-
-// reset takes a shard to head without the changes in between. The config
-// shard's rows are fetched whole instead.
-func (f *Follower) reset(ctx context.Context, shard int, epoch, head uint64) {
-	if shard == feed.ConfigShard {
-		f.fetchConfig(ctx)
-		return
-	}
-	f.resetTo(shard, epoch, head)
-}
-
-// resetTo forgets what was known of a shard's head and later changes if the
-// epoch is another: positions of different epochs do not compare.
-func (f *Follower) resetTo(shard int, epoch, head uint64) {
-	p := &f.shard[shard]
-	if old, _, ok := f.cfg.Table.Position(shard); !ok || old != epoch {
-		p.head = 0
-		clear(p.pending)
-	}
-	f.cfg.Table.Reset(shard, epoch, head)
-	f.drain(shard)
 }

@@ -24,6 +24,9 @@ func Options(name string, onState func(err error)) []nats.Option {
 		nats.Timeout(time.Second),
 		nats.PingInterval(time.Second),
 		nats.MaxPingsOutstanding(2),
+		// A write holds the connection's lock, which pings need too: with the
+		// default of a minute a server that reads nothing would not be noticed.
+		nats.FlusherTimeout(time.Second),
 		nats.ReconnectBufSize(-1), // an edge publishes nothing that is worth keeping
 		nats.ConnectHandler(func(*nats.Conn) { onState(nil) }),
 		nats.ReconnectHandler(func(*nats.Conn) { onState(nil) }),

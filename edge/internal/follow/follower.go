@@ -2,7 +2,9 @@ package follow
 
 import (
 	"context"
+	"crypto/rand"
 	"log/slog"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -13,130 +15,135 @@ import (
 )
 
 const (
-	probeEvery   = 200 * time.Millisecond
-	probeTimeout = time.Second
-	gapPatience  = 20 * time.Millisecond // a change on its way may still fill the gap
-	tick         = 10 * time.Millisecond
-	fetchTimeout = 5 * time.Second
-	maxPending   = 1024 // later changes kept for one shard while earlier ones are missing
-	maxFetches   = 8    // shards caught up at once
-	maxMessages  = 8192 // feed messages waiting to be applied; beyond, they are dropped and fetched
-	maxProbes    = 4    // probes in flight
+	tick        = 10 * time.Millisecond
+	maxMessages = 8192 // feed messages waiting to be applied; beyond, they are dropped and fetched
+	maxTurn     = 256  // feed messages applied before anything else has its turn
+	maxID       = 64   // bytes of a member's id
 )
 
-// origin is where heads and missing changes come from.
-type origin interface {
-	Heads(ctx context.Context) (*feed.Heads, error)
+// history is where what the feed did not bring comes from.
+type history interface {
 	Changes(ctx context.Context, shard int, epoch, from uint64) (*feed.Changes, error)
 	Config(ctx context.Context) (*feed.Config, error)
 }
 
-// Config is what a Follower is made of. The functions are called from the
-// follower's one goroutine and must not block.
+// origin is any one of them for a probe, and each of them for an
+// acknowledgement, over HTTP.
+type origin interface {
+	Probe(ctx context.Context, p *feed.Probe) (*feed.Heads, error)
+	Ack(ctx context.Context, a *feed.Ack) error
+}
+
+// bus is a NATS connection; its methods may block while a write does.
+type bus interface {
+	IsConnected() bool
+	RequestWithContext(ctx context.Context, subject string, body []byte) (*nats.Msg, error)
+	Publish(subject string, body []byte) error
+}
+
+// Config is what a Follower is made of. Table, Origin, History, ID and
+// Logger are required. The functions may be nil; but for Fault they are called
+// from the follower's one goroutine, and none of them may block.
 type Config struct {
-	Table   *feed.Table
-	Origin  origin
-	NATS    *nats.Conn // nil: probes and fetches alone
-	Prefix  string     // of the feed's subjects
-	Logger  *slog.Logger
-	Applied func(*feed.Change) // after the table has applied it
-	Probed  func(err error)    // after each probe
-	Fault   func(err error)    // a feed message that cannot be read; from another goroutine
+	Table    *feed.Table
+	Settings *feed.Config // the config shard as it was saved with Table; nil: none
+	Origin   origin
+	History  history
+	NATS     *nats.Conn // nil: HTTP alone
+	Prefix   string     // of the feed's subjects
+	ID       string     // of this edge; its first 64 bytes count
+	State    *State     // where the table is saved; nil: nowhere
+	Logger   *slog.Logger
+	Applied  func(*feed.Change)                         // after the table has applied it
+	Lag      func(time.Duration)                        // from a change's write to its application here, by PostgreSQL's clock
+	Probed   func(err error)                            // after each probe
+	Heads    func(received feed.Instant, h *feed.Heads) // of each that was answered
+	Fault    func(err error)                            // a feed message that cannot be read; from another goroutine
 }
 
 // Follower is the only writer of its table.
 type Follower struct {
-	cfg   Config
-	clock Clock
-
+	cfg    Config
+	member feed.Member
+	start  time.Time // Instants count from it
+	clock  clock
+	bound  bound
 	config atomic.Pointer[feed.Config]
-	early  chan struct{} // asks for a probe at once
+	asker  *asker
+	acker  *acker
 
-	messages chan *feed.Change
+	early    chan struct{} // asks for a probe at once
+	adopt    chan uint64   // an epoch that was found in Redis
+	leave    chan chan error
+	ended    chan struct{} // closed when Run returns
+	messages chan message
 	heads    chan probed
 	fetched  chan fetched
 	configs  chan configured
 	work     sync.WaitGroup // the goroutines that ask the origin
 
+	// The loop's alone.
 	shard    [feed.AllShards]progress
-	probes   int
+	probing  probing
+	suspends suspends
+	leaving  leaving
 	fetches  int
-	fetching bool // the config
+	fetching bool      // the config
+	calm     time.Time // nothing is fetched before it
 
-	dropped, gaps, caughtUp atomic.Uint64
+	adopted atomic.Uint64 // the epoch that was adopted, or settled
+	stats   counters
 }
 
-// progress is what the follower keeps of one shard beside the table.
-type progress struct {
-	pending map[uint64]*feed.Change // later changes, by position
-	head    uint64                  // the highest position known to exist
-	gapAt   time.Time               // when a missing change was first noticed; zero: none
-	retryAt time.Time               // not before this, after a failed fetch
-	fails   int
-	fetch   bool // one is on its way
-}
-
-type probed struct {
-	heads    *feed.Heads
-	sent     time.Time
-	received time.Time
-	err      error
-}
-
-type fetched struct {
-	shard   int
-	epoch   uint64
-	changes *feed.Changes
-	err     error
-}
-
-type configured struct {
-	config *feed.Config
-	err    error
+// message is a change from the feed and where it is to be acknowledged.
+type message struct {
+	*feed.Change
+	reply string // "": nowhere
 }
 
 // New makes a Follower; Run makes it work.
 func New(cfg Config) *Follower {
-	return &Follower{
+	f := &Follower{
 		cfg:      cfg,
+		member:   feed.Member{ID: strings.ToValidUTF8(cfg.ID[:min(len(cfg.ID), maxID)], ""), Boot: rand.Text()},
+		start:    time.Now(),
 		early:    make(chan struct{}, 1),
-		messages: make(chan *feed.Change, maxMessages),
+		adopt:    make(chan uint64, 1),
+		leave:    make(chan chan error, 1),
+		ended:    make(chan struct{}),
+		messages: make(chan message, maxMessages),
 		heads:    make(chan probed, maxProbes),
 		fetched:  make(chan fetched, maxFetches),
 		configs:  make(chan configured, 1),
 	}
+	f.clock.guess(f.start)
+	f.suspends.read = bootLead
+	f.config.Store(cfg.Settings)
+	var wire bus
+	if cfg.NATS != nil {
+		wire = cfg.NATS
+	}
+	f.asker = newAsker(wire, feed.SubjectProbe(cfg.Prefix), cfg.Origin, &f.work)
+	f.acker = newAcker(wire, feed.SubjectAck(cfg.Prefix, ""), cfg.Origin, f.member, cfg.Table)
+	if _, _, ok := cfg.Table.Position(0); ok {
+		f.adopted.Store(settled)
+	}
+	return f
 }
 
-// Now is PostgreSQL's clock in microseconds since 1970, as estimated from the
-// probes; this machine's own clock until the first one. Safe for concurrent
-// use.
-func (f *Follower) Now() int64 { return f.clock.Now() }
+// Member is this run of the edge, as the origins know it.
+func (f *Follower) Member() feed.Member { return f.member }
 
 // Settings is the config shard as it is held, or nil before it was fetched.
 // Safe for concurrent use.
 func (f *Follower) Settings() *feed.Config { return f.config.Load() }
 
-// Probe asks for a probe at once, as when a newer epoch was seen. It does not
-// block and is safe for concurrent use.
-func (f *Follower) Probe() {
-	select {
-	case f.early <- struct{}{}:
-	default:
-	}
-}
-
-// Stats counts since the start: feed messages dropped because too many waited,
-// gaps found, changes that came from the origin instead of the feed.
-type Stats struct{ Dropped, Gaps, CaughtUp uint64 }
-
-// Stats may be called at any time.
-func (f *Follower) Stats() Stats {
-	return Stats{Dropped: f.dropped.Load(), Gaps: f.gaps.Load(), CaughtUp: f.caughtUp.Load()}
-}
-
 // Run follows until ctx ends and returns when everything it started has ended.
-// NATS being away is not an error: probes and fetches go on.
+// NATS being away is not an error: probes and fetches go on. It is called once.
 func (f *Follower) Run(ctx context.Context) error {
+	defer close(f.ended)
+	keep := newKeeper(f)
+	defer keep.save(context.WithoutCancel(ctx)) // when nothing moves any more
 	ctx, cancel := context.WithCancel(ctx)
 	defer f.work.Wait()
 	defer cancel()
@@ -147,18 +154,28 @@ func (f *Follower) Run(ctx context.Context) error {
 		}
 		defer sub.Unsubscribe() //nolint:errcheck // the connection ends right after
 	}
+	f.acker.run(ctx, &f.work)
+	f.work.Go(func() { keep.run(ctx) })
+	f.loop(ctx)
+	return nil
+}
+
+func (f *Follower) loop(ctx context.Context) {
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
 	f.probe(ctx)
-	next := time.Now().Add(probeEvery)
 	for {
 		select {
 		case <-ctx.Done():
-			return nil
+			return
 		case <-f.early:
-			f.probe(ctx)
-		case c := <-f.messages:
-			f.take(c, time.Now())
+			f.hurry(ctx)
+		case epoch := <-f.adopt:
+			f.adoptEpoch(epoch)
+		case done := <-f.leave:
+			f.depart(ctx, done)
+		case m := <-f.messages:
+			f.turn(m)
 		case p := <-f.heads:
 			f.learn(ctx, p)
 		case got := <-f.fetched:
@@ -166,11 +183,26 @@ func (f *Follower) Run(ctx context.Context) error {
 		case got := <-f.configs:
 			f.configure(got)
 		case now := <-ticker.C:
-			if !now.Before(next) {
-				f.probe(ctx)
-				next = now.Add(probeEvery)
-			}
+			f.wake(ctx)
+			f.probeIfDue(ctx, now)
+			f.departIfDue(ctx, now)
 			f.repair(ctx, now)
+		}
+		f.acker.flush()
+	}
+}
+
+// turn applies a feed message and those that wait behind it, so that their
+// acknowledgements go out together.
+func (f *Follower) turn(m message) {
+	now := time.Now()
+	f.take(m, now)
+	for range maxTurn {
+		select {
+		case m := <-f.messages:
+			f.take(m, now)
+		default:
+			return
 		}
 	}
 }
@@ -179,12 +211,14 @@ func (f *Follower) Run(ctx context.Context) error {
 func (f *Follower) receive(m *nats.Msg) {
 	c, err := feed.ParseChange(m.Data)
 	if err != nil {
-		f.cfg.Fault(err)
+		if f.cfg.Fault != nil {
+			f.cfg.Fault(err)
+		}
 		return
 	}
 	select {
-	case f.messages <- c:
+	case f.messages <- message{Change: c, reply: m.Reply}:
 	default:
-		f.dropped.Add(1)
+		f.stats.dropped.Add(1)
 	}
 }
