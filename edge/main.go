@@ -151,28 +151,31 @@ func serve(ctx context.Context, cfg *config, stderr io.Writer) error {
 			d := limiter.Allow(ctx, limit.ClientOf(client))
 			return d.RetryAfter, d.OK
 		},
-		LimitPolicy: limiter.Policy(),
-		Metrics:     httpd.NewMetrics(reg), Logger: logger,
+		LimitPolicy: limiter.Policy(), MaxConns: cfg.MaxConns,
+		Metrics: httpd.NewMetrics(reg), Logger: logger,
 	}, cfg.Drain)
 
 	// Everything but the public listener outlives it: a request in hand still
 	// needs its tiers, and /readyz has to say that this edge is leaving.
 	lasting, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
-	work, lasting := errgroup.WithContext(lasting)
-	side := ops.New(cfg.OpsListen, health, reg, logger)
-	if err := side.Listen(ctx); err != nil {
-		return err
-	}
 	var cert *httpd.Certificate
 	if cfg.TLSCert != "" {
 		if cert, err = httpd.NewCertificate(cfg.TLSCert, cfg.TLSKey, logger); err != nil {
 			return err
 		}
-		work.Go(func() error { return cert.Run(lasting) })
 	}
 	if err := server.Listen(ctx, cfg.Listen, cert); err != nil {
 		return err
+	}
+	defer server.Close()
+	side := ops.New(cfg.OpsListen, health, reg, logger)
+	if err := side.Listen(ctx); err != nil {
+		return err
+	}
+	work, lasting := errgroup.WithContext(lasting)
+	if cert != nil {
+		work.Go(func() error { return cert.Run(lasting) })
 	}
 	work.Go(func() error { return side.Run(lasting) })
 	work.Go(func() error { return follower.Run(lasting) })

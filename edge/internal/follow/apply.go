@@ -120,18 +120,22 @@ func (f *Follower) catchUp(ctx context.Context, got fetched) {
 	p := &f.shard[got.shard]
 	p.fetch = false
 	f.fetches--
-	if got.err != nil {
+	epoch, applied, _ := f.cfg.Table.Position(got.shard)
+	if epoch != got.epoch {
+		return // the answer is about an epoch that is over here
+	}
+	changes := got.changes
+	progress := got.err == nil && changes.Epoch == epoch && (len(changes.Rows) > 0 || changes.Reset && changes.Head > applied)
+	if !progress {
 		p.fails = min(p.fails+1, 6)
 		backoff := 20 * time.Millisecond << p.fails
 		p.retryAt = time.Now().Add(backoff/2 + rand.N(backoff/2)) //nolint:gosec // jitter
+		if got.err == nil && changes.Epoch > epoch {
+			f.Probe()
+		}
 		return
 	}
 	p.fails = 0
-	changes := got.changes
-	if changes.Epoch != got.epoch {
-		f.Probe()
-		return
-	}
 	if changes.Reset {
 		f.reset(ctx, got.shard, changes.Epoch, changes.Head)
 		return
@@ -143,7 +147,7 @@ func (f *Follower) catchUp(ctx context.Context, got fetched) {
 	}
 	p.head = max(p.head, changes.Head)
 	f.drain(got.shard)
-	if !p.gapAt.IsZero() && len(changes.Rows) > 0 {
+	if !p.gapAt.IsZero() {
 		f.fetch(ctx, got.shard)
 	}
 }

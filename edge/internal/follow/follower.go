@@ -14,6 +14,7 @@ import (
 
 const (
 	probeEvery   = 200 * time.Millisecond
+	probeApart   = 20 * time.Millisecond // at least, whoever asks for one
 	probeTimeout = time.Second
 	gapPatience  = 20 * time.Millisecond // a change on its way may still fill the gap
 	tick         = 10 * time.Millisecond
@@ -60,6 +61,7 @@ type Follower struct {
 
 	shard    [feed.AllShards]progress
 	probes   int
+	wanted   bool // a probe before the next one is due
 	fetches  int
 	fetching bool // the config
 
@@ -150,13 +152,14 @@ func (f *Follower) Run(ctx context.Context) error {
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
 	f.probe(ctx)
-	next := time.Now().Add(probeEvery)
+	last := time.Now()
+	next := last.Add(probeEvery)
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-f.early:
-			f.probe(ctx)
+			f.wanted = true
 		case c := <-f.messages:
 			f.take(c, time.Now())
 		case p := <-f.heads:
@@ -166,9 +169,9 @@ func (f *Follower) Run(ctx context.Context) error {
 		case got := <-f.configs:
 			f.configure(got)
 		case now := <-ticker.C:
-			if !now.Before(next) {
+			if !now.Before(next) || f.wanted && now.Sub(last) >= probeApart {
 				f.probe(ctx)
-				next = now.Add(probeEvery)
+				f.wanted, last, next = false, now, now.Add(probeEvery)
 			}
 			f.repair(ctx, now)
 		}

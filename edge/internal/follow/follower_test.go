@@ -22,7 +22,8 @@ type center struct {
 	down   error
 	heads  int
 	pages  int
-	lastAt time.Time // of the last request for changes
+	lastAt time.Time     // of the last request for changes
+	hold   chan struct{} // changes are answered when it is closed
 }
 
 func (c *center) Heads(context.Context) (*feed.Heads, error) {
@@ -44,6 +45,13 @@ func (c *center) Changes(_ context.Context, shard int, epoch, from uint64) (*fee
 	defer c.mu.Unlock()
 	c.pages++
 	c.lastAt = time.Now()
+	if hold := c.hold; hold != nil { // answered as of now, but later
+		answer := &feed.Changes{Epoch: c.epoch, Shard: shard, Head: uint64(len(c.log[shard])), Rows: c.log[shard][from:]}
+		c.mu.Unlock()
+		<-hold
+		c.mu.Lock()
+		return answer, nil
+	}
 	if c.down != nil {
 		return nil, c.down
 	}
@@ -83,6 +91,23 @@ func (c *center) write(shard, n int) (made []*feed.Change) {
 		made = append(made, change)
 	}
 	return made
+}
+
+func (c *center) probed() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.heads
+}
+
+// restore goes back to an older state of shard 0, in a new epoch.
+func (c *center) restore(epoch uint64, head int) {
+	c.epoch = epoch
+	c.log[0] = c.log[0][:head]
+	for _, shard := range []int{0, feed.ConfigShard} {
+		for _, change := range c.log[shard] {
+			change.Epoch = epoch
+		}
+	}
 }
 
 func (c *center) asked() (pages int, last time.Time) {
@@ -251,23 +276,53 @@ func TestAHistoryThatIsGoneResetsTheShard(t *testing.T) {
 func TestANewEpochResetsEveryShard(t *testing.T) {
 	inBubble(t, func(t *testing.T, c *center, e *edge) {
 		t.Helper()
-		c.set(func(c *center) {
-			c.epoch = 2
-			c.log[0] = c.log[0][:3]
-			for _, change := range c.log[0] {
-				change.Epoch = 2
-			}
-			for _, change := range c.log[feed.ConfigShard] {
-				change.Epoch = 2
-			}
-		})
+		c.set(func(c *center) { c.restore(2, 3) })
 		made := c.write(0, 1)
-		e.push(made...) // shows the new epoch: probed at once
+		e.push(made...) // shows the new epoch: probed before the next one is due
+		time.Sleep(2 * probeApart)
 		e.at(t, 0, 2, 4)
 		e.at(t, 1, 2, 0)
 		e.at(t, feed.ConfigShard, 2, 2)
 		e.push(&feed.Change{Epoch: 1, Shard: 0, Seq: 6, Kind: feed.Create})
 		e.at(t, 0, 2, 4)
+	})
+}
+
+func TestSightingsOfANewerEpochShareProbes(t *testing.T) {
+	inBubble(t, func(t *testing.T, c *center, e *edge) {
+		t.Helper()
+		before := c.probed()
+		for range 1000 {
+			e.Probe()
+			time.Sleep(time.Millisecond / 10)
+		}
+		synctest.Wait()
+		if got := c.probed() - before; got < 2 || got > 6 {
+			t.Errorf("got %d probes in 100 ms, want one in %v or %v at most", got, probeApart, probeApart+tick)
+		}
+	})
+}
+
+func TestALateAnswerOfAnOldEpochChangesNothing(t *testing.T) {
+	inBubble(t, func(t *testing.T, c *center, e *edge) {
+		t.Helper()
+		release := make(chan struct{})
+		c.set(func(c *center) { c.hold = release })
+		e.push(c.write(0, 40)[39]) // shows a gap: a fetch begins, and hangs
+		time.Sleep(3 * gapPatience)
+		c.set(func(c *center) { c.restore(2, 3) })
+		time.Sleep(2 * probeEvery)
+		e.at(t, 0, 2, 3)
+		close(release)
+		c.set(func(c *center) { c.hold = nil })
+		synctest.Wait()
+		before, _ := c.asked()
+		c.write(0, 1) // lost: found by the next probe
+		time.Sleep(time.Second)
+		e.at(t, 0, 2, 4)
+		if pages, _ := c.asked(); pages-before > 3 {
+			t.Errorf("asked for changes %d times for one that was lost", pages-before)
+		}
 	})
 }
 

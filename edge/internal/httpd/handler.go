@@ -41,6 +41,7 @@ type Config struct {
 	// retryAfter seconds.
 	Admit       func(ctx context.Context, client netip.Addr) (retryAfter int, ok bool)
 	LimitPolicy string // the RateLimit-Policy header of a limited answer
+	MaxConns    int    // connections at once; each may hold some 40 KiB
 	Metrics     *Metrics
 	Logger      *slog.Logger
 }
@@ -143,12 +144,20 @@ func (h *handler) answer(ctx *fasthttp.RequestCtx) tier {
 // reply writes what the entry means for this request at this moment.
 func (h *handler) reply(ctx *fasthttp.RequestCtx, s *scratch, e *feed.Entry, asked *link.Path, query []byte) {
 	now := h.Now()
-	switch redirect.Judge(e, now) {
+	verdict := redirect.Judge(e, now)
+	if len(asked.Suffix) > 0 && e.Suffix == link.SuffixOff {
+		verdict = redirect.Unknown // no such path, whatever became of the link
+	}
+	switch verdict {
 	case redirect.Unknown:
 		plain(ctx, fasthttp.StatusNotFound)
 	case redirect.Gone:
 		plain(ctx, fasthttp.StatusGone)
 	case redirect.Moved:
+		if asked.Preview { // a preview never sends anybody on
+			plain(ctx, fasthttp.StatusGone)
+			return
+		}
 		redirectTo(ctx, fasthttp.StatusFound, e.ExpiredURL)
 	case redirect.Live:
 		if asked.Preview {

@@ -307,8 +307,26 @@ func TestPreviewShowsTheTargetEscaped(t *testing.T) {
 	if strings.Contains(body, "y='onload") {
 		t.Error("the page has the target unescaped")
 	}
-	s.put(feed.Body{State: feed.Disabled, Target: "https://example.com/"})
-	s.want(t, s.get(t, "GET /abc+"), 410)
+	for _, body := range []feed.Body{
+		{State: feed.Disabled, Target: "https://example.com/"},
+		{State: feed.Enabled, Target: "https://example.com/", ExpiresAt: now, ExpiredURL: "https://example.com/over"},
+	} {
+		s.put(body)
+		s.want(t, s.get(t, "GET /abc+"), 410)
+	}
+}
+
+func TestAPathBehindACodeIsNoneWhateverBecameOfTheLink(t *testing.T) {
+	t.Parallel()
+	for _, body := range []feed.Body{
+		{State: feed.Enabled, Target: "https://example.com/"},
+		{State: feed.Disabled, Target: "https://example.com/"},
+		{State: feed.Enabled, Target: "https://example.com/", ExpiresAt: now, ExpiredURL: "https://example.com/over"},
+	} {
+		s := newStage(t)
+		s.put(body)
+		s.want(t, s.get(t, "GET /abc/more"), 404)
+	}
 }
 
 func TestALeavingEdgeClosesConnections(t *testing.T) {
