@@ -34,19 +34,26 @@ type config struct {
 	LimitBurst     int            `env:"WAYPOST_LIMIT_BURST" default:"100" unit:"requests" min:"1" max:"1000000" help:"size of a client's bucket"`
 
 	L1Bytes    settings.Bytes `env:"WAYPOST_L1_BYTES" default:"256MiB" min:"1MiB" help:"memory for entries in this process"`
-	StaleCap   time.Duration  `env:"WAYPOST_STALE_CAP" default:"24h" min:"1m" max:"720h" help:"for how long Redis keeps an entry"`
+	StaleCap   time.Duration  `env:"WAYPOST_STALE_CAP" default:"24h" min:"1m" max:"720h" help:"for how long an answer may go out marked as stale while no origin answers, and for how long Redis keeps an entry"`
 	FilterKeys uint64         `env:"WAYPOST_FILTER_KEYS" default:"1000000" unit:"links" min:"1000" max:"1000000000" help:"number of links the Bloom filter is laid out for"`
 	FilterRate float64        `env:"WAYPOST_FILTER_RATE" default:"0.01" unit:"share" min:"0.0001" max:"0.5" help:"unknown codes that the filter lets through when it is full"`
+	MaxConns   int            `env:"WAYPOST_MAX_CONNECTIONS" default:"65536" unit:"connections" min:"1" max:"10000000" help:"visitors' connections at once; each may hold some 40 KiB"`
 	MaxFills   int            `env:"WAYPOST_MAX_FILLS" default:"256" unit:"requests" min:"1" max:"100000" help:"fills from the origin in flight at once"`
 
-	Drain    time.Duration `env:"WAYPOST_DRAIN" default:"1s" min:"0s" max:"5m" help:"for how long connections are still accepted after SIGTERM, with /readyz at 503"`
-	LogLevel string        `env:"WAYPOST_LOG_LEVEL" default:"info" enum:"debug,info,warn,error" help:"lowest level that is logged"`
+	Drain      time.Duration `env:"WAYPOST_DRAIN" default:"1s" min:"0s" max:"5m" help:"for how long connections are still accepted after SIGTERM, with /readyz at 503"`
+	StateDir   string        `env:"WAYPOST_STATE_DIR" help:"folder in which positions survive a restart; without it every restart begins with a cold L2"`
+	AuditEvery int           `env:"WAYPOST_AUDIT_EVERY" default:"1000" unit:"answers" min:"0" max:"1000000000" help:"one in so many answers is checked against the origin's history afterwards; 0: none"`
+
+	LogLevel string `env:"WAYPOST_LOG_LEVEL" default:"info" enum:"debug,info,warn,error" help:"lowest level that is logged"`
 }
 
 // Check finds faults between settings.
 func (c *config) Check() (faults []settings.Fault) {
 	if !regexp.MustCompile(`^[A-Za-z0-9-]{1,32}$`).MatchString(c.Region) {
 		faults = append(faults, settings.Fault{Name: "WAYPOST_REGION", Problem: "is not 1 to 32 letters, digits and -"})
+	}
+	if c.LimitMode != "off" && float64(c.LimitBurst) > c.LimitRate*(24*time.Hour).Seconds() {
+		faults = append(faults, settings.Fault{Name: "WAYPOST_LIMIT_BURST", Problem: "takes more than a day to refill at WAYPOST_LIMIT_RATE"})
 	}
 	if (c.TLSCert == "") != (c.TLSKey == "") {
 		faults = append(faults, settings.Fault{Name: "WAYPOST_TLS_CERT", Problem: "goes with WAYPOST_TLS_KEY: set both or none"})

@@ -19,6 +19,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"golang.org/x/sync/errgroup"
 
+	"waypost/edge/internal/audit"
 	"waypost/edge/internal/fill"
 	"waypost/edge/internal/follow"
 	"waypost/edge/internal/httpd"
@@ -101,7 +102,18 @@ func serve(ctx context.Context, cfg *config, stderr io.Writer) error {
 	}
 	defer origins.Close()
 
+	state, saved, err := takeUp(cfg.StateDir, logger)
+	if err != nil {
+		return err
+	}
+	if state != nil {
+		defer state.Close() //nolint:errcheck // releases the folder, after the last save
+	}
 	table := feed.NewTable(feed.Slots, rand.Uint64()) //nolint:gosec // seeded by the system; the worst that a guess buys is a miss
+	var settings *feed.Config
+	if saved != nil {
+		table, settings = saved.Restore(), saved.Config
+	}
 	first, err := l1.New(int64(cfg.L1Bytes))
 	if err != nil {
 		return err
@@ -120,64 +132,79 @@ func serve(ctx context.Context, cfg *config, stderr io.Writer) error {
 		return err
 	}
 
-	var follower *follow.Follower
-	resolver := redirect.New(redirect.Config{
-		Table: table, L1: first, L2: tier{second}, Load: origins.Load,
-		Timeout: 5 * time.Second, MaxFills: cfg.MaxFills,
-		NewerEpoch: func() { follower.Probe() },
-	})
-	defer resolver.Wait()
+	var (
+		follower *follow.Follower
+		resolver *redirect.Resolver
+		auditor  *audit.Auditor
+		lag      = newLag(reg)
+	)
 	follower = follow.New(follow.Config{
-		Table: table, Origin: origins, NATS: nc, Prefix: cfg.Subjects, Logger: logger,
+		Table: table, Settings: settings, Origin: origins, History: origins,
+		NATS: nc, Prefix: cfg.Subjects, ID: cfg.name(), State: state, Logger: logger,
 		Applied: func(c *feed.Change) {
 			if e, ok, err := c.Entry(); err == nil && ok {
 				resolver.Applied(e)
 			}
 			second.Applied(c)
 		},
+		Lag:    lag,
 		Probed: probed(configPart, originPart, func() bool { return follower.Settings() != nil }),
+		Heads:  func(received feed.Instant, h *feed.Heads) { auditor.Probed(received, h) },
 		Fault: func(err error) {
 			logger.Error("a feed message cannot be read; the change will be fetched", slog.Any("error", err))
 		},
 	})
-	register(reg, table, follower, limiter, second)
+	auditor = audit.New(audit.Config{Every: cfg.AuditEvery, Outbox: origins, Bound: follower.Bound, Logger: logger})
+	resolver = redirect.New(redirect.Config{
+		Table: table, L1: first, L2: tier{second}, Load: origins.Load,
+		Timeout: 5 * time.Second, MaxFills: cfg.MaxFills,
+		Clock: follower.Instant, Bound: follower.Bound, Cap: cfg.StaleCap,
+		NewerEpoch: follower.Probe, Adopt: follower.Adopt,
+	})
+	defer resolver.Wait()
+	register(reg, table, follower, limiter, second, auditor)
 
 	proxies := limit.NewProxies(cfg.TrustedProxies)
 	server := httpd.New(ctx, httpd.Config{
 		Region: cfg.Region, HomeURL: cfg.HomeURL,
-		Resolve: resolver.Resolve, Settings: follower.Settings, Now: follower.Now,
+		Resolve: resolver.Resolve, Mark: resolver.Mark, Served: auditor.Served,
+		Settings: follower.Settings, Clock: follower.Clock,
 		Client: proxies.Client,
 		Admit: func(ctx context.Context, client netip.Addr) (int, bool) {
 			d := limiter.Allow(ctx, limit.ClientOf(client))
 			return d.RetryAfter, d.OK
 		},
-		LimitPolicy: limiter.Policy(),
-		Metrics:     httpd.NewMetrics(reg), Logger: logger,
+		LimitPolicy: limiter.Policy(), MaxConns: cfg.MaxConns,
+		Metrics: httpd.NewMetrics(reg), Logger: logger,
 	}, cfg.Drain)
 
 	// Everything but the public listener outlives it: a request in hand still
 	// needs its tiers, and /readyz has to say that this edge is leaving.
 	lasting, end := context.WithCancel(context.WithoutCancel(ctx))
 	defer end()
-	work, lasting := errgroup.WithContext(lasting)
-	side := ops.New(cfg.OpsListen, health, reg, logger)
-	if err := side.Listen(ctx); err != nil {
-		return err
-	}
 	var cert *httpd.Certificate
 	if cfg.TLSCert != "" {
 		if cert, err = httpd.NewCertificate(cfg.TLSCert, cfg.TLSKey, logger); err != nil {
 			return err
 		}
-		work.Go(func() error { return cert.Run(lasting) })
 	}
 	if err := server.Listen(ctx, cfg.Listen, cert); err != nil {
 		return err
+	}
+	defer server.Close()
+	side := ops.New(cfg.OpsListen, health, reg, logger)
+	if err := side.Listen(ctx); err != nil {
+		return err
+	}
+	work, lasting := errgroup.WithContext(lasting)
+	if cert != nil {
+		work.Go(func() error { return cert.Run(lasting) })
 	}
 	work.Go(func() error { return side.Run(lasting) })
 	work.Go(func() error { return follower.Run(lasting) })
 	work.Go(func() error { return limiter.Run(lasting) })
 	work.Go(func() error { return second.Run(lasting) })
+	work.Go(func() error { return auditor.Run(lasting) })
 	logger.Info("edge is up", slog.String("region", cfg.Region),
 		slog.String("listen", server.Addr()), slog.String("ops", side.Addr()))
 
@@ -187,8 +214,29 @@ func serve(ctx context.Context, cfg *config, stderr io.Writer) error {
 	defer context.AfterFunc(lasting, stop)()
 	defer context.AfterFunc(ctx, health.Drain)()
 	err = server.Run(serving)
+	// The last answer is out: no write has to wait for this edge any more.
+	if left := follower.Leave(context.WithoutCancel(ctx)); left != nil {
+		logger.Warn("leaving without the origins knowing; writes wait for this edge once", slog.Any("error", left))
+	}
 	end()
 	return errors.Join(err, work.Wait())
+}
+
+// takeUp opens the state folder and reads what an earlier run saved there; both
+// nil where none is set. A file that cannot be used is as none.
+func takeUp(dir string, logger *slog.Logger) (*follow.State, *feed.Saved, error) {
+	if dir == "" {
+		return nil, nil, nil
+	}
+	state, err := follow.OpenState(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	saved, err := state.Load(feed.Slots)
+	if err != nil {
+		logger.Warn("saved positions cannot be used; starting without", slog.Any("error", err))
+	}
+	return state, saved, nil
 }
 
 // tier is L2 as the rule wants it: what cannot be asked has no answer.

@@ -28,7 +28,9 @@ func TestMain(m *testing.M) {
 		// Ends by itself some seconds after the last connection was closed.
 		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*HostClient).connsCleaner"),
 		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*TCPDialer).tcpAddrsClean"),
-		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"))
+		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.updateServerDate.func1"),
+		// The server's pool of workers cleans up once more after its end.
+		goleak.IgnoreAnyFunction("github.com/valyala/fasthttp.(*workerPool).Start.func2"))
 }
 
 // booted is an edge that runs inside the test, found by its log.
@@ -126,9 +128,10 @@ func origin(t *testing.T) *httptest.Server {
 	key := link.Key{Code: "abc"}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
-		case "/v1/heads":
-			heads := feed.Heads{Epoch: 1, Now: time.Now().UnixMicro()}
+		case "/v1/probe":
+			heads := feed.Heads{Epoch: 1, Now: time.Now().UnixMicro(), Bound: time.Second.Microseconds()}
 			_, _ = w.Write(heads.Append(nil))
+		case "/v1/ack":
 		case "/v1/config":
 			_, _ = w.Write([]byte(`{"epoch":1,"seq":0,"rows":{}}`))
 		case "/v1/fill":

@@ -15,6 +15,9 @@ import (
 // maxAnswer bounds an origin's answer; a page of changes is about 1 MiB.
 const maxAnswer = 8 << 20
 
+// ioTimeout bounds one read or write on a connection.
+const ioTimeout = 2 * time.Second
+
 // defaultTimeout bounds a call whose context has no deadline.
 const defaultTimeout = 5 * time.Second
 
@@ -63,6 +66,8 @@ func New(cfg Config) (*Client, error) {
 			Name:                      "waypost-edge",
 			MaxConns:                  cfg.MaxConns,
 			MaxIdleConnDuration:       30 * time.Second,
+			ReadTimeout:               ioTimeout, // these two also bound a TLS handshake, which
+			WriteTimeout:              ioTimeout, // the deadline of a call does not reach
 			MaxConnWaitTimeout:        time.Second,
 			MaxIdemponentCallAttempts: 2, // a kept connection may have been closed on the other side
 			RetryIfErr:                func(*fasthttp.Request, int, error) (reset, again bool) { return false, true },

@@ -3,6 +3,7 @@ package fill
 import (
 	"context"
 	"errors"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -128,6 +129,25 @@ func TestASilentOriginLeavesTimeForTheNext(t *testing.T) {
 	defer cancel()
 	if _, err := c.Load(ctx, key, 1, 8); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestAnOriginSilentInTheTLSHandshakeCostsItsTimeOnly(t *testing.T) {
+	t.Parallel()
+	ln, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close() //nolint:errcheck // ends the test's connections
+	c, err := New(Config{Origins: []string{"https://" + ln.Addr().String()}, MaxConns: 8})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	if _, err := c.Config(ctx); err == nil {
+		t.Error("got no error")
 	}
 }
 

@@ -19,6 +19,7 @@ func Options(name string, onState func(err error)) []nats.Option {
 		nats.Name(name),
 		nats.RetryOnFailedConnect(true),
 		nats.MaxReconnects(-1),
+		nats.IgnoreAuthErrorAbort(), // credentials may be put right while this edge runs
 		nats.ReconnectWait(nearest),
 		nats.ReconnectJitter(spread, spread),
 		nats.Timeout(time.Second),

@@ -32,6 +32,8 @@ type Config struct {
 	Resolve func(ctx context.Context, domain string, code []byte, hash uint64) (redirect.Answer, error)
 	// Mark decides, right before an answer goes out, how it may.
 	Mark func(a redirect.Answer, at feed.Instant) (redirect.Marking, time.Duration)
+	// Served is told of every answer that went out unmarked.
+	Served func(e *feed.Entry, at feed.Instant)
 	// Settings is the config shard as it is held; nil while it is not: then there
 	// is only the default domain.
 	Settings func() *feed.Config
@@ -45,6 +47,7 @@ type Config struct {
 	// retryAfter seconds.
 	Admit       func(ctx context.Context, client netip.Addr) (retryAfter int, ok bool)
 	LimitPolicy string // the RateLimit-Policy header of a limited answer
+	MaxConns    int    // connections at once; each may hold some 40 KiB
 	Metrics     *Metrics
 	Logger      *slog.Logger
 }
@@ -152,7 +155,11 @@ func (h *handler) reply(ctx *fasthttp.RequestCtx, s *scratch, found *redirect.An
 		return
 	}
 	e := found.Entry
-	switch redirect.Judge(e, now) {
+	verdict := redirect.Judge(e, now)
+	if len(asked.Suffix) > 0 && e.Suffix == link.SuffixOff {
+		verdict = redirect.Unknown // no such path, whatever became of the link
+	}
+	switch verdict {
 	case redirect.Unknown:
 		plain(ctx, fasthttp.StatusNotFound)
 	case redirect.Gone:
@@ -171,6 +178,7 @@ func (h *handler) reply(ctx *fasthttp.RequestCtx, s *scratch, found *redirect.An
 		return
 	}
 	setCacheStatus(ctx, h.status.of(found))
+	h.Served(e, at)
 }
 
 // live answers for a link that leads somewhere now.

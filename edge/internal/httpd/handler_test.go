@@ -64,6 +64,7 @@ func newStage(tb testing.TB) *stage {
 		},
 		Settings: func() *feed.Config { return settings },
 		Mark:     func(redirect.Answer, feed.Instant) (redirect.Marking, time.Duration) { return s.mark, s.age },
+		Served:   func(*feed.Entry, feed.Instant) {},
 		Clock:    func() (feed.Instant, int64) { return 1, now },
 		Client:   func(peer netip.Addr, _ [][]byte) netip.Addr { return peer },
 		Admit: func(context.Context, netip.Addr) (int, bool) {
@@ -350,6 +351,19 @@ func TestPreviewShowsTheTargetEscaped(t *testing.T) {
 	} {
 		s.put(body)
 		s.want(t, s.get(t, "GET /abc+"), 410)
+	}
+}
+
+func TestAPathBehindACodeIsNoneWhateverBecameOfTheLink(t *testing.T) {
+	t.Parallel()
+	for _, body := range []feed.Body{
+		{State: feed.Enabled, Target: "https://example.com/"},
+		{State: feed.Disabled, Target: "https://example.com/"},
+		{State: feed.Enabled, Target: "https://example.com/", ExpiresAt: now, ExpiredURL: "https://example.com/over"},
+	} {
+		s := newStage(t)
+		s.put(body)
+		s.want(t, s.get(t, "GET /abc/more"), 404)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/valyala/fasthttp"
 
 	"waypost/edge/internal/redirect"
 	"waypost/shared/feed"
@@ -93,10 +94,12 @@ func TestAHitDoesNotWaitForTheFillBehindIt(t *testing.T) {
 			}}}, nil
 		},
 		Mark:     func(redirect.Answer, feed.Instant) (redirect.Marking, time.Duration) { return redirect.Unmarked, 0 },
+		Served:   func(*feed.Entry, feed.Instant) {},
 		Settings: func() *feed.Config { return nil },
 		Clock:    func() (feed.Instant, int64) { return 1, now },
 		Client:   func(peer netip.Addr, _ [][]byte) netip.Addr { return peer },
 		Admit:    func(context.Context, netip.Addr) (int, bool) { return 0, true },
+		MaxConns: 100,
 		Metrics:  NewMetrics(prometheus.NewRegistry()), Logger: slog.New(slog.DiscardHandler),
 	}, 0)
 	if err := server.Listen(ctx, "127.0.0.1:0", nil); err != nil {
@@ -133,5 +136,17 @@ func TestAHitDoesNotWaitForTheFillBehindIt(t *testing.T) {
 	stop()
 	if err := <-ended; err != nil {
 		t.Error(err)
+	}
+}
+func TestAPromisedBodyIsNoReasonToRefuseAGet(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	for method, want := range map[string]int{"GET": 100, "HEAD": 100, "POST": 405} {
+		var ctx fasthttp.RequestCtx
+		ctx.Request.Header.SetMethod(method)
+		ctx.Request.SetRequestURI("/abc")
+		if got := s.expected(&ctx); got != want {
+			t.Errorf("%s: got status %d, want %d", method, got, want)
+		}
 	}
 }

@@ -14,7 +14,6 @@ import (
 
 const (
 	maxHead      = 32 << 10
-	maxConns     = 256 << 10
 	readTimeout  = 10 * time.Second
 	writeTimeout = 10 * time.Second
 	idleTimeout  = 75 * time.Second
@@ -38,16 +37,16 @@ func New(ctx context.Context, cfg Config, drain time.Duration) *Server {
 	s.http = fasthttp.Server{
 		Handler:                      h.serve,
 		ErrorHandler:                 h.unreadable,
-		ExpectHandler:                refuseBody,
+		ExpectHandler:                h.expected,
 		Logger:                       silent{},
-		Concurrency:                  maxConns,
+		Concurrency:                  cfg.MaxConns,
 		ReadBufferSize:               maxHead,
 		ReadTimeout:                  readTimeout,
 		WriteTimeout:                 writeTimeout,
 		IdleTimeout:                  idleTimeout,
 		NoDefaultServerHeader:        true,
 		NoDefaultContentType:         true,
-		StreamRequestBody:            true, // a body is refused unread
+		StreamRequestBody:            true, // a body is refused without waiting for more than its first part
 		DisablePreParseMultipartForm: true,
 		CloseOnShutdown:              true,
 		SecureErrorLogMessage:        true,
@@ -63,6 +62,7 @@ func (s *Server) Listen(ctx context.Context, addr string, cert *Certificate) err
 	if err != nil {
 		return fmt.Errorf("listen on %s: %w", addr, err)
 	}
+	ln = newPatient(ln)
 	if cert != nil {
 		ln = tls.NewListener(ln, cert.TLS())
 	}
@@ -72,6 +72,10 @@ func (s *Server) Listen(ctx context.Context, addr string, cert *Certificate) err
 
 // Addr is where the server listens, after Listen.
 func (s *Server) Addr() string { return s.listener.Addr().String() }
+
+// Close gives up a listener that was opened and never run; after Run it does
+// nothing.
+func (s *Server) Close() { _ = s.listener.Close() }
 
 // Run answers until ctx ends; then, for the drain time, every answer closes its
 // connection; then it stops accepting and waits for the requests in hand, at
@@ -115,11 +119,14 @@ func (h *handler) unreadable(ctx *fasthttp.RequestCtx, err error) {
 	h.Metrics.answered(tierNone, ctx.Response.StatusCode(), 0)
 }
 
-// refuseBody answers "Expect: 100-continue": no request here has a use for a
-// body.
-func refuseBody(ctx *fasthttp.RequestCtx) int {
-	notAllowed(ctx)
-	return fasthttp.StatusMethodNotAllowed
+// expected answers "Expect: 100-continue". No request here has a use for a
+// body, but a GET may promise one that it never sends.
+func (h *handler) expected(ctx *fasthttp.RequestCtx) int {
+	if ctx.IsGet() || ctx.IsHead() {
+		return fasthttp.StatusContinue
+	}
+	h.serve(ctx) // which refuses the method, or the client
+	return ctx.Response.StatusCode()
 }
 
 // silent drops fasthttp's own log: it has a line for every broken connection.
