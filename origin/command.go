@@ -26,10 +26,12 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		return in.migrate(ctx)
 	case "key":
 		return in.key(ctx)
+	case "epoch":
+		return in.epoch(ctx)
 	case "healthcheck":
 		return in.healthcheck(ctx)
 	}
-	return faultOf(command, "is not a command: serve, migrate, key create, key list, key revoke or healthcheck")
+	return faultOf(command, "is not a command: serve, migrate, key create, key list, key revoke, epoch bump or healthcheck")
 }
 
 // invocation is what a command gets from outside.
@@ -58,7 +60,7 @@ func faultOf(name, problem string) error {
 
 func (in invocation) serve(ctx context.Context) error {
 	var cfg config
-	if _, err := in.load("[serve|migrate|key create|key list|key revoke|healthcheck]", &cfg, 0); err != nil {
+	if _, err := in.load("[serve|migrate|key create|key list|key revoke|epoch bump|healthcheck]", &cfg, 0); err != nil {
 		return err
 	}
 	return serve(ctx, &cfg, in.stderr)

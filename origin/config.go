@@ -30,6 +30,7 @@ type config struct {
 	NATSURL   string `env:"WAYPOST_NATS_URL" default:"nats://127.0.0.1:4222" help:"NATS servers that carry the changes, separated by commas"`
 	Subjects  string `env:"WAYPOST_NATS_PREFIX" default:"waypost" help:"beginning of all NATS subjects, the same as at the edges"`
 
+	StaleBound   time.Duration `env:"WAYPOST_STALE_BOUND" default:"1s" min:"300ms" max:"1m" help:"how old an unmarked answer of an edge may be, and how long a write waits for edges; kept in PostgreSQL, where the origin that starts last sets it"`
 	StampedeWait time.Duration `env:"WAYPOST_STAMPEDE_WAIT" default:"100ms" min:"1ms" max:"1m" help:"for how long a fill waits for the same fill of another origin"`
 	MachineID    int           `env:"WAYPOST_MACHINE_ID" default:"-1" min:"-1" max:"1023" help:"machine id of snowflake codes; -1 leases a free one"`
 

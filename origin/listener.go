@@ -14,7 +14,7 @@ import (
 const (
 	headerTimeout  = 5 * time.Second
 	readTimeout    = 30 * time.Second // of a request with its body
-	writeTimeout   = time.Minute      // from the end of the header to the end of the answer
+	writeTimeout   = 2 * time.Minute  // from the end of the header to the end of the answer, a wait for edges included
 	idleTimeout    = 2 * time.Minute
 	stopTimeout    = 20 * time.Second // for requests in hand, at the end
 	maxHeaderBytes = 32 << 10

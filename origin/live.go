@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"os"
 	"time"
@@ -13,10 +12,10 @@ import (
 	"waypost/origin/internal/api"
 	"waypost/origin/internal/codes"
 	"waypost/origin/internal/edgeapi"
+	"waypost/origin/internal/edges"
 	"waypost/origin/internal/links"
 	"waypost/origin/internal/postgres"
 	"waypost/origin/internal/stampede"
-	"waypost/shared/feed"
 	"waypost/shared/link"
 )
 
@@ -48,57 +47,92 @@ func (o *origin) live(ctx context.Context) error {
 	snowflake := codes.NewSnowflake(store, codes.SnowflakeConfig{
 		Holder: holder(), Machine: o.cfg.MachineID, Now: time.Now, Logger: o.logger,
 	})
-	admin, err := o.admin(store, codes.New(snowflake, codes.NewCounter(store))) //nolint:contextcheck // its handlers have their requests' contexts
+	fleet := o.fleet(store)
+	service, err := o.service(store, fleet, codes.New(snowflake, codes.NewCounter(store)))
+	if err != nil {
+		return err
+	}
+	admin, err := o.admin(store, service) //nolint:contextcheck // its handlers have their requests' contexts
 	if err != nil {
 		return err
 	}
 	o.register(store, loader)
-	o.public.open(admin)
+	o.registerFleet(fleet)
 	o.internal.open(edgeapi.New(edgeapi.Config{
 		Secret: o.cfg.Secret, AllowAnyone: loopback(o.cfg.InternalListen), Logger: o.logger,
-	}, loader, store, store))
+	}, edgeapi.Rooms{
+		Fills: loader, Probes: fleet.probes, Acks: fleet.tracker.Acks(edges.ByHTTP), Feeds: store, Config: store,
+	}))
 
 	work, ctx := errgroup.WithContext(ctx)
 	work.Go(func() error { return snowflake.Run(ctx) })
-	work.Go(func() error { return watch(ctx, o.postgres, store.Ping) })
+	work.Go(func() error { return fleet.inbox.Run(ctx) })
+	work.Go(func() error { return o.prune(ctx, store) })
 	work.Go(func() error {
 		return watch(ctx, o.redisPart, func(ctx context.Context) error { return o.redis.Ping(ctx).Err() })
+	})
+	work.Go(func() error {
+		// Once edges can be heard, since a domain is told to them as a link is.
+		if err := o.registerDomains(ctx, service); err != nil || ctx.Err() != nil {
+			return err
+		}
+		o.public.open(admin)
+		return watch(ctx, o.postgres, store.Ping)
 	})
 	return work.Wait()
 }
 
-// prepare brings schema, domains and the first key in place. It may be repeated
+// prepare brings schema, bound and the first key in place. It may be repeated
 // from any point, by several origins at once.
 func (o *origin) prepare(ctx context.Context, store *postgres.Store) error {
 	if err := store.Migrate(ctx); err != nil {
 		return err
 	}
-	for _, host := range o.cfg.Domains {
-		value, err := json.Marshal(feed.Domain{Host: host})
-		if err != nil {
-			return err
-		}
-		change, err := store.WriteConfig(ctx, feed.DomainRow(host), string(value))
-		if err != nil {
-			return err
-		}
-		o.publisher.Publish([]*feed.Change{change})
+	if err := store.Prune(ctx); err != nil { // which also makes room for changes to come
+		return err
+	}
+	if err := store.SetBound(ctx, o.cfg.StaleBound); err != nil {
+		return err
 	}
 	return firstKey(ctx, links.NewKeys(store, time.Now), o.cfg.AdminKeyFile, o.stderr)
 }
 
-// admin builds the admin API on the store.
-func (o *origin) admin(store *postgres.Store, generators *codes.Codes) (*api.API, error) {
+// registerDomains makes the domains known that are to be there at start.
+func (o *origin) registerDomains(ctx context.Context, service *links.Service) error {
+	for _, host := range o.cfg.Domains {
+		err := o.retry(ctx, func() error {
+			_, err := service.RegisterDomain(ctx, host, links.AckEdges)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// service builds the rules of links on the store.
+func (o *origin) service(store *postgres.Store, fleet *fleet, generators *codes.Codes) (*links.Service, error) {
+	public, err := o.cfg.public()
+	if err != nil {
+		return nil, err
+	}
+	return links.New(links.Deps{
+		Store: store, Purges: store, Config: store, Codes: generators,
+		Publisher: o.publisher, Barrier: fleet.barrier,
+		PublicHost: publicHost(public), Schemes: o.cfg.Schemes,
+	}), nil
+}
+
+// admin builds the admin API on them.
+func (o *origin) admin(store *postgres.Store, service *links.Service) (*api.API, error) {
 	public, err := o.cfg.public()
 	if err != nil {
 		return nil, err
 	}
 	return api.New(api.Config{
-		Links: links.New(links.Deps{
-			Store: store, Config: store, Codes: generators, Publisher: o.publisher,
-			PublicHost: publicHost(public), Schemes: o.cfg.Schemes,
-		}),
-		Keys: links.NewKeys(store, time.Now), Logger: o.logger, Metrics: o.registry,
+		Links: service,
+		Keys:  links.NewKeys(store, time.Now), Logger: o.logger, Metrics: o.registry,
 		Public: public, Proxies: o.cfg.TrustedProxies, Version: apiVersion, Now: time.Now,
 	})
 }

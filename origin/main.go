@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -56,6 +57,8 @@ type origin struct {
 	redisPart *ops.Part
 	registry  *prometheus.Registry
 	redis     redis.UniversalClient
+	nats      *nats.Conn
+	name      string // of this process among origins, drawn at its start
 	publisher *publish.Publisher
 	public    gate
 	internal  gate
@@ -85,7 +88,8 @@ func serve(ctx context.Context, cfg *config, stderr io.Writer) error {
 		return fmt.Errorf("nats: %w", err)
 	}
 	defer nc.Close()
-	o.publisher = publish.New(nc, cfg.Subjects)
+	o.nats, o.name = nc, rand.Text()
+	o.publisher = publish.New(nc, cfg.Subjects, o.name)
 
 	side := ops.New(cfg.OpsListen, health, o.registry, logger)
 	if err := side.Listen(ctx); err != nil {

@@ -346,14 +346,14 @@ func TestBadConfigurationListsEveryFault(t *testing.T) {
 	t.Parallel()
 	env := map[string]string{
 		"WAYPOST_INTERNAL_LISTEN": "0.0.0.0:9001", "WAYPOST_PUBLIC_URL": "https://example.com/path", "WAYPOST_DOMAINS": "good.example,bad_host:80",
-		"WAYPOST_STAMPEDE_WAIT": "soon", "WAYPOST_LOG_LEVEL": "loud",
+		"WAYPOST_STAMPEDE_WAIT": "soon", "WAYPOST_STALE_BOUND": "299ms", "WAYPOST_LOG_LEVEL": "loud",
 	}
 	err := run(t.Context(), []string{"--nonsense=1"}, func(name string) string { return env[name] }, io.Discard, io.Discard)
 	if _, ok := errors.AsType[*settings.FaultsError](err); !ok {
 		t.Fatalf("run = %v, want faults", err)
 	}
 	for _, name := range []string{
-		"WAYPOST_INTERNAL_SECRET", "WAYPOST_PUBLIC_URL", "WAYPOST_DOMAINS", "WAYPOST_STAMPEDE_WAIT", "WAYPOST_LOG_LEVEL", "WAYPOST_DATABASE_URL", "--nonsense",
+		"WAYPOST_INTERNAL_SECRET", "WAYPOST_PUBLIC_URL", "WAYPOST_DOMAINS", "WAYPOST_STAMPEDE_WAIT", "WAYPOST_STALE_BOUND", "WAYPOST_LOG_LEVEL", "WAYPOST_DATABASE_URL", "--nonsense",
 	} {
 		if !strings.Contains(err.Error(), name) {
 			t.Errorf("faults lack %s: %v", name, err)
@@ -366,14 +366,14 @@ func TestBadConfigurationListsEveryFault(t *testing.T) {
 
 func TestHelpAndUnknownCommands(t *testing.T) {
 	t.Parallel()
-	for _, args := range [][]string{{"--help"}, {"serve", "-h"}, {"migrate", "--help"}, {"key", "create", "--help"}, {"healthcheck", "--help"}} {
+	for _, args := range [][]string{{"--help"}, {"serve", "-h"}, {"migrate", "--help"}, {"key", "create", "--help"}, {"epoch", "bump", "--help"}, {"healthcheck", "--help"}} {
 		var stdout bytes.Buffer
 		err := run(t.Context(), args, one("", ""), &stdout, io.Discard)
 		if exitCode(err, io.Discard) != 0 || !strings.Contains(stdout.String(), "usage: waypost-origin") {
 			t.Errorf("%v: %v, %q", args, err, stdout.String())
 		}
 	}
-	for _, args := range [][]string{{"dance"}, {"key"}, {"key", "eat"}, {"serve", "now"}, {"key", "revoke"}} {
+	for _, args := range [][]string{{"dance"}, {"epoch"}, {"epoch", "drop"}, {"epoch", "bump", "2"}, {"key"}, {"key", "eat"}, {"serve", "now"}, {"key", "revoke"}} {
 		err := run(t.Context(), args, one("WAYPOST_DATABASE_URL", "postgres://"+nowhere+"/d"), io.Discard, io.Discard)
 		if code := exitCode(err, io.Discard); code != 2 {
 			t.Errorf("%v: exit code %d (%v), want 2", args, code, err)

@@ -3,19 +3,22 @@ package main
 import (
 	"github.com/prometheus/client_golang/prometheus"
 
+	"waypost/origin/internal/edges"
 	"waypost/origin/internal/postgres"
 	"waypost/origin/internal/stampede"
 )
 
+// counter registers a count that is kept elsewhere.
+func (o *origin) counter(name, help string, labels prometheus.Labels, read func() uint64) {
+	o.registry.MustRegister(prometheus.NewCounterFunc(
+		prometheus.CounterOpts{Name: name, Help: help, ConstLabels: labels},
+		func() float64 { return float64(read()) }))
+}
+
 // register adds the metrics of the parts that keep their own counts, read at
 // scrape time.
 func (o *origin) register(store *postgres.Store, loader *stampede.Loader) {
-	counter := func(name, help string, labels prometheus.Labels, read func() uint64) {
-		o.registry.MustRegister(prometheus.NewCounterFunc(
-			prometheus.CounterOpts{Name: name, Help: help, ConstLabels: labels},
-			func() float64 { return float64(read()) }))
-	}
-	counter("waypost_link_reads_total", "Reads of a link from PostgreSQL for a fill.", nil, store.Loads)
+	o.counter("waypost_link_reads_total", "Reads of a link from PostgreSQL for a fill.", nil, store.Loads)
 	for outcome, read := range map[string]func(stampede.Stats) uint64{
 		"loaded":        func(s stampede.Stats) uint64 { return s.Loaded },
 		"joined":        func(s stampede.Stats) uint64 { return s.Joined },
@@ -25,13 +28,37 @@ func (o *origin) register(store *postgres.Store, loader *stampede.Loader) {
 		"redis_skipped": func(s stampede.Stats) uint64 { return s.RedisSkipped },
 		"refused":       func(s stampede.Stats) uint64 { return s.Refused },
 	} {
-		counter("waypost_fills_total",
+		o.counter("waypost_fills_total",
 			"Fills by what became of them; loaded counts reads begun, waited_out and redis_* are reasons of one.",
 			prometheus.Labels{"outcome": outcome}, func() uint64 { return read(loader.Stats()) })
 	}
 	const changes = "Changes by whether they went to NATS; edges fetch what was dropped."
-	counter("waypost_changes_total", changes, prometheus.Labels{"outcome": "published"},
+	o.counter("waypost_changes_total", changes, prometheus.Labels{"outcome": "published"},
 		func() uint64 { return o.publisher.Stats().Published })
-	counter("waypost_changes_total", changes, prometheus.Labels{"outcome": "dropped"},
+	o.counter("waypost_changes_total", changes, prometheus.Labels{"outcome": "dropped"},
 		func() uint64 { return o.publisher.Stats().Dropped })
+}
+
+// registerFleet adds the metrics of what has to do with edges.
+func (o *origin) registerFleet(f *fleet) {
+	o.registry.MustRegister(f.barrier.seconds, prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "waypost_edges", Help: "Edges that are members, as last read: writes wait for them.",
+	}, func() float64 { return float64(f.rosters.Members()) }))
+	o.counter("waypost_edges_silent_total", "Edges that a write waited for in vain, once for each wait.", nil, f.barrier.Silent)
+	for way, by := range map[string]edges.Way{"nats": edges.ByNATS, "http": edges.ByHTTP, "probe": edges.ByProbe} {
+		o.counter("waypost_acks_total", "Acknowledgements of edges, by the way they came.",
+			prometheus.Labels{"way": way}, func() uint64 { return f.tracker.Taken(by) })
+	}
+	for outcome, read := range map[string]func() uint64{
+		"answered": func() uint64 { return f.probes.Stats().Answered },
+		"refused":  func() uint64 { return f.probes.Stats().Refused + f.inbox.Stats().Crowded },
+	} {
+		o.counter("waypost_probes_total", "Probes of edges by whether they were answered.",
+			prometheus.Labels{"outcome": outcome}, read)
+	}
+	o.counter("waypost_joins_total", "Edges that joined, or joined again.", nil, func() uint64 { return f.probes.Stats().Joined })
+	o.counter("waypost_epoch_bumps_total", "Epochs begun because an edge was ahead of PostgreSQL.", nil,
+		func() uint64 { return f.probes.Stats().Bumped })
+	o.counter("waypost_nats_damaged_total", "Messages by NATS that were neither probes nor acknowledgements.", nil,
+		func() uint64 { return f.inbox.Stats().Damaged })
 }

@@ -28,7 +28,7 @@ type Config struct {
 
 // The bounds of an API.
 const (
-	maxInFlight      = 256              // requests at the same time
+	maxInFlight      = 1024             // requests at the same time; while an edge is silent most of them wait for it
 	requestTimeout   = 30 * time.Second // of one request, its body included
 	throttleRate     = 10               // calls without a valid key, per second and address
 	throttleBurst    = 50

@@ -22,8 +22,7 @@ func (a *API) admit(scope string) func(huma.Context, func(huma.Context)) {
 		r, w := humago.Unwrap(ctx)
 		key, err := a.authenticate(r)
 		if err == nil && !key.Allows(scope) {
-			err = newProblem(http.StatusForbidden, "the key lacks the scope "+scope).
-				with("WWW-Authenticate", challenge+`, error="insufficient_scope", scope="`+scope+`"`)
+			err = unscoped(scope)
 		}
 		if err != nil {
 			a.problemOf(r.Context(), err).write(w)
@@ -31,6 +30,12 @@ func (a *API) admit(scope string) func(huma.Context, func(huma.Context)) {
 		}
 		next(huma.WithValue(ctx, keyOfRequest{}, key))
 	}
+}
+
+// unscoped is the problem of a key that may do other things.
+func unscoped(scope string) *problemError {
+	return newProblem(http.StatusForbidden, "the key lacks the scope "+scope).
+		with("WWW-Authenticate", challenge+`, error="insufficient_scope", scope="`+scope+`"`)
 }
 
 // authenticate returns the key that the request proves. Only those that fail

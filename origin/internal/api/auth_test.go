@@ -17,6 +17,8 @@ func TestCallsNeedAKeyWithTheScope(t *testing.T) {
 		{"GET", "/api/v1/links/x", "", "links:read"},
 		{"PATCH", "/api/v1/links/x", `{}`, "links:write"},
 		{"DELETE", "/api/v1/links/x", "", "links:write"},
+		{"POST", "/api/v1/purge", `{"tag": "x"}`, "links:write"},
+		{"POST", "/api/v1/purge?ack=commit", `{"codes": ["x"]}`, "links:write"},
 		{"POST", "/api/v1/keys", `{"scopes": ["links:read"]}`, "admin"},
 		{"GET", "/api/v1/keys", "", "admin"},
 		{"DELETE", "/api/v1/keys/x", "", "admin"},

@@ -57,7 +57,7 @@ func (a *API) createLinks(ctx context.Context, in *bulkRequest) (*bulkAnswer, er
 		}
 		inputs, places = append(inputs, input), append(places, i)
 	}
-	outcomes, receipt, err := a.links.Bulk(ctx, callerOf(ctx), inputs)
+	outcomes, receipt, err := a.links.Bulk(ctx, callerOf(ctx), inputs, in.ack())
 	if err != nil {
 		return nil, err
 	}

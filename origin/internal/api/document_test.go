@@ -73,8 +73,8 @@ func TestDocumentDescribesWhatIsServed(t *testing.T) {
 			}
 		}
 	}
-	if operations != 9 {
-		t.Errorf("%d operations, want 9", operations)
+	if operations != 10 {
+		t.Errorf("%d operations, want 10", operations)
 	}
 	for name := range d.Components.Schemas {
 		if strings.HasPrefix(name, "Error") {

@@ -39,7 +39,7 @@ func (a *API) createLink(ctx context.Context, in *createRequest) (*linkAnswer, e
 	if err != nil {
 		return nil, err
 	}
-	written, err := a.links.Create(ctx, callerOf(ctx), input)
+	written, err := a.links.Create(ctx, callerOf(ctx), input, in.ack())
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func (a *API) patchLink(ctx context.Context, in *patchRequest) (*linkAnswer, err
 	if err != nil {
 		return nil, err
 	}
-	written, err := a.links.Patch(ctx, callerOf(ctx), key, input, ifMatch(in.IfMatch.IfMatch))
+	written, err := a.links.Patch(ctx, callerOf(ctx), key, input, ifMatch(in.IfMatch.IfMatch), in.ack())
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func (a *API) deleteLink(ctx context.Context, in *deleteRequest) (*deleteAnswer,
 	if err != nil {
 		return nil, err
 	}
-	receipt, err := a.links.Delete(ctx, callerOf(ctx), key, ifMatch(in.IfMatch.IfMatch))
+	receipt, err := a.links.Delete(ctx, callerOf(ctx), key, ifMatch(in.IfMatch.IfMatch), in.ack())
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -36,7 +37,7 @@ func TestCreatedLinkHasEveryField(t *testing.T) {
 			t.Errorf("%s = %q, want %q", name, got, want)
 		}
 	}
-	if got := a.Header().Get("Waypost-Propagation"); !strings.HasPrefix(got, "ack=commit, edges=0, acked=0, ms=") {
+	if got := a.Header().Get("Waypost-Propagation"); !strings.HasPrefix(got, "ack=edges, edges=3, acked=2, ms=") {
 		t.Errorf("Waypost-Propagation = %q", got)
 	}
 	if s.published.len() != 1 {
@@ -371,27 +372,56 @@ func TestAThousandLinksInOneCall(t *testing.T) {
 	}
 }
 
-func TestWritesTakeAck(t *testing.T) {
+func TestEveryWriteWaitsForWhatWasAskedFor(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	for _, ack := range []string{"edges", "commit"} {
-		a := s.want(201, "POST", "/api/v1/links?ack="+ack, `{"target": "https://example.com/"}`)
-		if got := a.Header().Get("Waypost-Propagation"); !strings.HasPrefix(got, "ack=commit, edges=0, acked=0, ms=") {
-			t.Errorf("ack=%s: Waypost-Propagation = %q, want what is known", ack, got)
+	waits := 0
+	for i, ack := range []string{"", "?ack=edges", "?ack=commit"} {
+		x := "x" + strconv.Itoa(i)
+		want := "ack=edges, edges=3, acked=2, ms="
+		if ack == "?ack=commit" {
+			want = "ack=commit, edges=0, acked=0, ms="
+		}
+		for _, call := range []struct {
+			status             int
+			method, path, body string
+		}{
+			{201, "POST", "/api/v1/links", `{"target": "https://example.com/", "alias": "` + x + `"}`},
+			{200, "POST", "/api/v1/links/bulk", `{"items": [{"target": "https://example.com/"}, {"target": "https://example.com/"}]}`},
+			{200, "PATCH", "/api/v1/links/" + x, `{"title": "t"}`},
+			{200, "POST", "/api/v1/purge", `{"codes": ["` + x + `"]}`},
+			{204, "DELETE", "/api/v1/links/" + x, ""},
+		} {
+			if ack != "?ack=commit" {
+				waits++
+			}
+			got := s.want(call.status, call.method, call.path+ack, call.body).Header().Get("Waypost-Propagation")
+			if !strings.HasPrefix(got, want) {
+				t.Errorf("%s %s%s: Waypost-Propagation = %q, want %s", call.method, call.path, ack, got, want)
+			}
+			if s.barrier.len() != waits {
+				t.Fatalf("%s %s%s: %d waits by now, want %d", call.method, call.path, ack, s.barrier.len(), waits)
+			}
 		}
 	}
+}
+
+func TestAWaitThatThereIsNotIsRefused(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
 	for _, call := range []struct{ method, path, body string }{
 		{"POST", "/api/v1/links", `{"target": "https://example.com/"}`},
 		{"POST", "/api/v1/links/bulk", `{"items": [{"target": "https://example.com/"}]}`},
 		{"PATCH", "/api/v1/links/x", `{}`},
 		{"DELETE", "/api/v1/links/x", ""},
+		{"POST", "/api/v1/purge", `{"all": true}`},
 	} {
 		if fields := s.want(422, call.method, call.path+"?ack=maybe", call.body).fields(); !slices.Equal(fields, []string{"ack"}) {
 			t.Errorf("%s %s?ack=maybe: fields = %v, want ack", call.method, call.path, fields)
 		}
 	}
-	if s.published.len() != 2 {
-		t.Errorf("published %d changes, want those of the two good calls", s.published.len())
+	if s.published.len() != 0 {
+		t.Errorf("published %d changes, want none", s.published.len())
 	}
 }
 

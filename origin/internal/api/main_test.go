@@ -35,7 +35,28 @@ type server struct {
 	keys      *links.Keys
 	admin     string // a key
 	published *published
+	barrier   *barrier
 	log       *strings.Builder
+}
+
+// barrier answers at once for edges that are not there, and notes what a write
+// would have waited for.
+type barrier struct {
+	mu    sync.Mutex
+	waits [][]links.Position
+}
+
+func (b *barrier) Wait(_ context.Context, _ time.Time, positions []links.Position) links.Receipt {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.waits = append(b.waits, positions)
+	return links.Receipt{Ack: links.AckEdges, Edges: 3, Acked: 2}
+}
+
+func (b *barrier) len() int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return len(b.waits)
 }
 
 // published keeps what would go to edges.
@@ -74,15 +95,15 @@ func serverOn(t *testing.T, databaseURL string) *server {
 	if _, err := store.WriteConfig(t.Context(), feed.DomainRow(domain), `{"host":"`+domain+`"}`); err != nil {
 		t.Fatalf("WriteConfig: %v", err)
 	}
-	s := &server{t: t, keys: links.NewKeys(store, time.Now), published: &published{}, log: &strings.Builder{}}
+	s := &server{t: t, keys: links.NewKeys(store, time.Now), published: &published{}, barrier: &barrier{}, log: &strings.Builder{}}
 	logger := slog.New(slog.NewJSONHandler(&lockedWriter{w: s.log}, nil))
 	snowflake := codes.NewSnowflake(store, codes.SnowflakeConfig{
 		Holder: t.Name(), Machine: codes.AnyMachine, Now: time.Now, Logger: logger,
 	})
 	hold(t, snowflake)
 	service := links.New(links.Deps{
-		Store: store, Config: store, Publisher: s.published, PublicHost: "wp.example",
-		Codes: codes.New(snowflake, codes.NewCounter(store)),
+		Store: store, Purges: store, Config: store, Codes: codes.New(snowflake, codes.NewCounter(store)),
+		Publisher: s.published, Barrier: s.barrier, PublicHost: "wp.example",
 	})
 	s.api, err = api.New(api.Config{
 		Links: service, Keys: s.keys, Logger: logger, Metrics: prometheus.NewRegistry(),

@@ -42,6 +42,11 @@ func (a *API) operations() {
 	}, a.deleteLink)
 
 	route(a, operation{
+		method: http.MethodPost, path: "/purge", id: "purge", scope: links.ScopeLinksWrite,
+		summary: "Make every edge load links anew", status: http.StatusOK, body: bodyOf[Purge](bodyLimit, mediaJSON),
+	}, a.purge)
+
+	route(a, operation{
 		method: http.MethodPost, path: "/keys", id: "createKey", scope: links.ScopeAdmin,
 		summary: "Make an API key", status: http.StatusCreated, body: bodyOf[KeyCreate](bodyLimit, mediaJSON),
 	}, a.createKey)

@@ -29,6 +29,8 @@ func (a *API) problemOf(ctx context.Context, err error) *problemError {
 		return newProblem(http.StatusPreconditionFailed, "the link is not in the version that If-Match names")
 	case errors.Is(err, links.ErrOwner):
 		return newProblem(http.StatusForbidden, "the key is confined to another owner")
+	case errors.Is(err, links.ErrAdmin):
+		return unscoped(links.ScopeAdmin)
 	case errors.Is(err, link.ErrUnavailable), errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return newProblem(http.StatusServiceUnavailable, "the store of links cannot be reached at the moment").with("Retry-After", "1")
 	}

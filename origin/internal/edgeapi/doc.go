@@ -1,3 +1,3 @@
 // Package edgeapi is the origin's internal listener: what edges fetch from it
-// over HTTP, which works without NATS.
+// and tell it over HTTP, which works without NATS.
 package edgeapi

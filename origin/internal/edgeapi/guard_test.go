@@ -41,7 +41,7 @@ func TestOnlyTheSecretLetsIn(t *testing.T) {
 		{"no secret and anyone may, with bearer", "", true, "Bearer x", http.StatusOK},
 	} {
 		f := &fake{t: t, heads: func(context.Context) (*feed.Heads, error) { return &feed.Heads{}, nil }}
-		h := New(Config{Secret: tc.secret, AllowAnyone: tc.allowAnyone, Logger: slog.New(slog.DiscardHandler)}, f, f, f)
+		h := New(Config{Secret: tc.secret, AllowAnyone: tc.allowAnyone, Logger: slog.New(slog.DiscardHandler)}, f.rooms())
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/heads", nil)
 		if tc.authorization != "" {
 			r.Header.Set("Authorization", tc.authorization)

@@ -15,10 +15,20 @@ type loader interface {
 	Load(ctx context.Context, key link.Key, epoch, minSeq uint64) (*feed.Entry, error)
 }
 
-// feedStore reads positions and what came after them, each answer from one
-// snapshot of the primary.
-type feedStore interface {
+// prober answers probes of edges, which by that become and stay members.
+type prober interface {
+	Answer(ctx context.Context, p *feed.Probe) (*feed.Heads, error)
 	Heads(ctx context.Context) (*feed.Heads, error)
+}
+
+// acknowledger takes what edges say they have applied. It does not wait.
+type acknowledger interface {
+	Ack(a *feed.Ack)
+}
+
+// feedStore reads what came after positions, each answer from one snapshot of
+// the primary.
+type feedStore interface {
 	Changes(ctx context.Context, shard int, epoch, from uint64) (*feed.Changes, error)
 	Codes(ctx context.Context, shard int, after link.Key) (*feed.Codes, error)
 }
@@ -35,10 +45,9 @@ type Config struct {
 	Secret      string
 	AllowAnyone bool
 
-	Timeout      time.Duration // of one request, waiting for a turn included; 5 s
-	ProbeTimeout time.Duration // of one read of heads, likewise; 1 s
-	MaxRequests  int           // at the same time, in all; beyond it 503 at once; 4096
-	MaxPages     int           // answers of up to 1 MiB made at the same time; the rest waits; 16
+	Timeout     time.Duration // of one request, waiting for a turn included; 5 s
+	MaxRequests int           // at the same time, in all; beyond it 503 at once; 4096
+	MaxPages    int           // answers of up to 1 MiB made at the same time; the rest waits; 16
 
 	Logger *slog.Logger // takes faults of this service; required
 }
@@ -46,9 +55,6 @@ type Config struct {
 func (c Config) withDefaults() Config {
 	if c.Timeout <= 0 {
 		c.Timeout = 5 * time.Second
-	}
-	if c.ProbeTimeout <= 0 {
-		c.ProbeTimeout = time.Second
 	}
 	if c.MaxRequests <= 0 {
 		c.MaxRequests = 4096
@@ -63,24 +69,35 @@ func (c Config) withDefaults() Config {
 type handler struct {
 	cfg    Config
 	fills  loader
+	edges  prober
+	acks   acknowledger
 	feeds  feedStore
 	config configStore
-	heads  *headsReader
 	pages  chan struct{} // one for each page that is being made
+}
+
+// Rooms are what the handler hands requests on to; all are required.
+type Rooms struct {
+	Fills  loader
+	Probes prober
+	Acks   acknowledger
+	Feeds  feedStore
+	Config configStore
 }
 
 // New makes the handler. It starts no goroutine; limits on slow clients are the
 // http.Server's.
-func New(cfg Config, fills loader, feeds feedStore, config configStore) http.Handler {
+func New(cfg Config, rooms Rooms) http.Handler {
 	cfg = cfg.withDefaults()
 	h := &handler{
-		cfg: cfg, fills: fills, feeds: feeds, config: config,
-		heads: newHeadsReader(feeds.Heads, cfg.ProbeTimeout),
+		cfg: cfg, fills: rooms.Fills, edges: rooms.Probes, acks: rooms.Acks, feeds: rooms.Feeds, config: rooms.Config,
 		pages: make(chan struct{}, cfg.MaxPages),
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/fill", h.route(h.fill))
-	mux.HandleFunc("GET /v1/heads", h.route(h.probe))
+	mux.HandleFunc("POST /v1/probe", h.route(h.probe))
+	mux.HandleFunc("POST /v1/ack", h.route(h.ack))
+	mux.HandleFunc("GET /v1/heads", h.route(h.heads))
 	mux.HandleFunc("GET /v1/changes", h.route(h.page(h.changes)))
 	mux.HandleFunc("GET /v1/codes", h.route(h.page(h.codes)))
 	mux.HandleFunc("GET /v1/config", h.route(h.page(h.wholeConfig)))

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -18,12 +19,14 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const secret = "s3cret"
 
-// fake stands in for the loader and both stores. A function that is nil fails
-// the test when it is called.
+// fake stands in for all rooms. A function that is nil fails the test when it is
+// called.
 type fake struct {
 	t       *testing.T
 	load    func(ctx context.Context, key link.Key, epoch, minSeq uint64) (*feed.Entry, error)
 	heads   func(ctx context.Context) (*feed.Heads, error)
+	answer  func(ctx context.Context, p *feed.Probe) (*feed.Heads, error)
+	ack     func(a *feed.Ack)
 	changes func(ctx context.Context, shard int, epoch, from uint64) (*feed.Changes, error)
 	codes   func(ctx context.Context, shard int, after link.Key) (*feed.Codes, error)
 	config  func(ctx context.Context) (*feed.Config, error)
@@ -43,6 +46,22 @@ func (f *fake) Heads(ctx context.Context) (*feed.Heads, error) {
 		return nil, link.ErrUnavailable
 	}
 	return f.heads(ctx)
+}
+
+func (f *fake) Answer(ctx context.Context, p *feed.Probe) (*feed.Heads, error) {
+	if f.answer == nil {
+		f.t.Errorf("Answer(%+v) was called", p)
+		return nil, link.ErrUnavailable
+	}
+	return f.answer(ctx, p)
+}
+
+func (f *fake) Ack(a *feed.Ack) {
+	if f.ack == nil {
+		f.t.Errorf("Ack(%+v) was called", a)
+		return
+	}
+	f.ack(a)
 }
 
 func (f *fake) Changes(ctx context.Context, shard int, epoch, from uint64) (*feed.Changes, error) {
@@ -72,13 +91,21 @@ func (f *fake) Config(ctx context.Context) (*feed.Config, error) {
 // newHandler is a handler with the test's secret whose log goes to w.
 func newHandler(f *fake, cfg Config, w io.Writer) http.Handler {
 	cfg.Secret, cfg.Logger = secret, slog.New(slog.NewTextHandler(w, nil))
-	return New(cfg, f, f, f)
+	return New(cfg, f.rooms())
 }
+
+func (f *fake) rooms() Rooms { return Rooms{Fills: f, Probes: f, Acks: f, Feeds: f, Config: f} }
 
 // get asks as an edge does.
 func get(t *testing.T, h http.Handler, target string) *httptest.ResponseRecorder {
 	t.Helper()
-	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, target, nil)
+	return send(t, h, http.MethodGet, target, "")
+}
+
+// send asks with a body.
+func send(t *testing.T, h http.Handler, method, target, body string) *httptest.ResponseRecorder {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), method, target, strings.NewReader(body))
 	r.Header.Set("Authorization", "Bearer "+secret)
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)

@@ -17,7 +17,7 @@ const (
 	maxCode   = 256
 )
 
-// paramError, a 400, says which parameter was refused and why, for the edge's log.
+// paramError, a 400, says which parameter, or the body, was refused and why, for the edge's log.
 type paramError string
 
 // Error is the whole message.

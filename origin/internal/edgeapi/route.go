@@ -14,7 +14,7 @@ import (
 
 // answer is the body of a 200 and the epoch it holds in.
 type answer struct {
-	epoch       uint64
+	epoch       uint64 // 0: in none
 	contentType string
 	body        []byte
 }
@@ -37,15 +37,6 @@ func (h *handler) fill(r *http.Request) (answer, error) {
 		return answer{}, err
 	}
 	return answer{epoch: e.Epoch, contentType: octets, body: e.Append(nil)}, nil
-}
-
-// probe answers /v1/heads.
-func (h *handler) probe(r *http.Request) (answer, error) {
-	heads, err := h.heads.read(r.Context())
-	if err != nil {
-		return answer{}, err
-	}
-	return answer{epoch: heads.Epoch, contentType: octets, body: heads.Append(nil)}, nil
 }
 
 // changes answers /v1/changes.
@@ -95,15 +86,20 @@ func (h *handler) route(c call) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		a, err := c(r)
 		var bad paramError
+		var invalid *link.InvalidError // such as an edge's name that cannot be stored
 		switch {
 		case err == nil:
 			w.Header().Set("Content-Type", a.contentType)
 			w.Header().Set("Content-Length", strconv.Itoa(len(a.body)))
 			w.Header().Set("Cache-Control", "no-store")
-			w.Header().Set("Waypost-Epoch", strconv.FormatUint(a.epoch, 10))
+			if a.epoch > 0 {
+				w.Header().Set("Waypost-Epoch", strconv.FormatUint(a.epoch, 10))
+			}
 			_, _ = w.Write(a.body) // an edge that is gone asks again
 		case errors.As(err, &bad):
 			http.Error(w, bad.Error(), http.StatusBadRequest)
+		case errors.As(err, &invalid):
+			http.Error(w, invalid.Error(), http.StatusBadRequest)
 		case errors.Is(err, link.ErrUnavailable), errors.Is(err, context.DeadlineExceeded), r.Context().Err() != nil:
 			unavailable(w) // not logged: readiness says so once, this would say it once a request
 		default:

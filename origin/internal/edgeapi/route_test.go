@@ -181,6 +181,8 @@ func TestOtherPathsAndMethodsArePlainErrors(t *testing.T) {
 		{http.MethodGet, "/v1/fill/x", http.StatusNotFound},
 		{http.MethodGet, "/v2/heads", http.StatusNotFound},
 		{http.MethodPost, "/v1/heads", http.StatusMethodNotAllowed},
+		{http.MethodGet, "/v1/probe", http.StatusMethodNotAllowed},
+		{http.MethodPut, "/v1/ack", http.StatusMethodNotAllowed},
 		{http.MethodDelete, "/v1/config", http.StatusMethodNotAllowed},
 	} {
 		r := httptest.NewRequestWithContext(t.Context(), tc.method, tc.target, nil)

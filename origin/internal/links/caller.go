@@ -10,6 +10,9 @@ import (
 // another. Links of others are not refused but hidden: link.ErrNotFound.
 var ErrOwner = errors.New("key is confined to another owner")
 
+// ErrAdmin refuses what only an admin key may do.
+var ErrAdmin = errors.New("needs an admin key")
+
 // Caller is on whose behalf a call is made.
 type Caller struct {
 	Owner string // "" = not confined: sees and changes everybody's links

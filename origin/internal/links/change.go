@@ -19,7 +19,7 @@ type Version struct {
 //
 // Errors: *link.InvalidError, ErrOwner, link.ErrNotFound, link.ErrMismatch,
 // link.ErrUnavailable.
-func (s *Service) Patch(ctx context.Context, c Caller, key link.Key, in *Input, match []Version) (Written, error) {
+func (s *Service) Patch(ctx context.Context, c Caller, key link.Key, in *Input, match []Version, ack Ack) (Written, error) {
 	h, err := s.hosts(ctx)
 	if err != nil {
 		return Written{}, err
@@ -44,7 +44,7 @@ func (s *Service) Patch(ctx context.Context, c Caller, key link.Key, in *Input, 
 		f := in.apply(&l, r, now)
 		in.checkOrder(&f, &l, false, now)
 		return &l, f.err()
-	}})
+	}}, ack)
 }
 
 // fixed faults the fields that a link keeps from its creation.
@@ -69,7 +69,7 @@ func (in *Input) fixed() faults {
 // Delete removes a link; what stays is a tombstone. match is as in Patch.
 //
 // Errors: link.ErrNotFound, link.ErrMismatch, link.ErrUnavailable.
-func (s *Service) Delete(ctx context.Context, c Caller, key link.Key, match []Version) (Receipt, error) {
+func (s *Service) Delete(ctx context.Context, c Caller, key link.Key, match []Version, ack Ack) (Receipt, error) {
 	written, err := s.writeOne(ctx, Mutation{Key: key, Merge: func(old *link.Link, now time.Time) (*link.Link, error) {
 		if err := changeable(old, c, match); err != nil {
 			return nil, err
@@ -77,7 +77,7 @@ func (s *Service) Delete(ctx context.Context, c Caller, key link.Key, match []Ve
 		l := *old
 		l.DeletedAt = now
 		return &l, nil
-	}})
+	}}, ack)
 	return written.Receipt, err
 }
 

@@ -22,7 +22,7 @@ type Outcome struct {
 //
 // Errors: *link.InvalidError with every fault that needs no look at the store,
 // or else with those that do; ErrOwner; link.ErrTaken; link.ErrUnavailable.
-func (s *Service) Create(ctx context.Context, c Caller, in *Input) (Written, error) {
+func (s *Service) Create(ctx context.Context, c Caller, in *Input, ack Ack) (Written, error) {
 	h, err := s.hosts(ctx)
 	if err != nil {
 		return Written{}, err
@@ -31,12 +31,13 @@ func (s *Service) Create(ctx context.Context, c Caller, in *Input) (Written, err
 	if err != nil {
 		return Written{}, err
 	}
-	return s.writeOne(ctx, m)
+	return s.writeOne(ctx, m, ack)
 }
 
 // Bulk is Create for up to MaxBulk inputs, each of which stands or falls for
-// itself; outcomes are in the order of inputs. The error is that of all.
-func (s *Service) Bulk(ctx context.Context, c Caller, ins []*Input) ([]Outcome, Receipt, error) {
+// itself; outcomes are in the order of inputs. Edges are waited for once, for all
+// of them. The error is that of all.
+func (s *Service) Bulk(ctx context.Context, c Caller, ins []*Input, ack Ack) ([]Outcome, Receipt, error) {
 	h, err := s.hosts(ctx)
 	if err != nil {
 		return nil, Receipt{}, err
@@ -55,7 +56,7 @@ func (s *Service) Bulk(ctx context.Context, c Caller, ins []*Input) ([]Outcome, 
 	if len(mutations) == 0 {
 		return outcomes, Receipt{Ack: AckCommit}, nil
 	}
-	results, receipt, err := s.write(ctx, mutations)
+	results, receipt, err := s.write(ctx, mutations, ack)
 	if err != nil {
 		return nil, Receipt{}, err
 	}

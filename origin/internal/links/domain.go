@@ -2,6 +2,8 @@ package links
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
 	"strings"
 
 	"waypost/shared/feed"
@@ -32,6 +34,23 @@ func (s *Service) hosts(ctx context.Context) (hosts, error) {
 		}
 	}
 	return h, nil
+}
+
+// RegisterDomain makes a domain known, a host as link.ParseDomain returns it, so
+// that it may carry links and edges answer for it. It may be repeated. The error
+// is link.ErrUnavailable.
+func (s *Service) RegisterDomain(ctx context.Context, host string, ack Ack) (Receipt, error) {
+	value, err := json.Marshal(feed.Domain{Host: host})
+	if err != nil {
+		return Receipt{}, fmt.Errorf("domain %s: %w", host, err)
+	}
+	sp := s.spread(ack)
+	change, err := s.config.WriteConfig(ctx, feed.DomainRow(host), string(value))
+	if err != nil {
+		return Receipt{}, err
+	}
+	sp.publish([]*feed.Change{change})
+	return sp.receipt(ctx), nil
 }
 
 // parseDomain returns the domain that a new link is put on; "" is the default.

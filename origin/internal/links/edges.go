@@ -7,10 +7,7 @@ import (
 )
 
 // Edge is one run of an edge as PostgreSQL knows it.
-type Edge struct {
-	Member feed.Member
-	LeftAt time.Time // by PostgreSQL's clock; zero: it has not left
-}
+type Edge = feed.Membership
 
 // Roster is what one statement on the primary reads for probes and barriers.
 type Roster struct {

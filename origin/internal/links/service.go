@@ -2,7 +2,6 @@ package links
 
 import (
 	"context"
-	"time"
 
 	"waypost/shared/feed"
 	"waypost/shared/link"
@@ -23,9 +22,21 @@ type store interface {
 	List(ctx context.Context, f Filter) (Page, error)
 }
 
-// configStore knows what is on the config shard: the registered domains.
+// configStore keeps what is on the config shard: the registered domains.
 type configStore interface {
 	Config(ctx context.Context) (*feed.Config, error)
+	// WriteConfig returns nil if the row has the value already.
+	WriteConfig(ctx context.Context, row, value string) (*feed.Change, error)
+}
+
+// purgeStore gives links a new position and leaves them as they are.
+type purgeStore interface {
+	// Purge is for rows that exist; results of others have link.ErrNotFound.
+	Purge(ctx context.Context, keys []link.Key) ([]Result, error)
+	PurgeAll(ctx context.Context) ([]*feed.Change, error)
+	// KeysByTag lists at most limit keys after one, in their order; owner nil
+	// stands for all owners.
+	KeysByTag(ctx context.Context, owner *string, tag string, after link.Key, limit int) ([]link.Key, error)
 }
 
 // codeSource makes codes that are neither reserved nor ever repeated by it.
@@ -43,9 +54,11 @@ type publisher interface {
 // own and is safe for concurrent use.
 type Service struct {
 	store      store
+	purges     purgeStore
 	config     configStore
 	codes      codeSource
 	publisher  publisher
+	barrier    barrier
 	publicHost string
 	schemes    []string
 }
@@ -53,9 +66,11 @@ type Service struct {
 // Deps is what a Service works with; all are required but Schemes.
 type Deps struct {
 	Store     store
+	Purges    purgeStore
 	Config    configStore
 	Codes     codeSource
 	Publisher publisher
+	Barrier   barrier
 
 	// PublicHost is the host name that links of the default domain are reached
 	// by, as link.ParseTarget compares hosts: no target may lead back to it.
@@ -67,45 +82,27 @@ type Deps struct {
 // New returns a Service.
 func New(d Deps) *Service {
 	return &Service{
-		store: d.Store, config: d.Config, codes: d.Codes, publisher: d.Publisher,
+		store: d.Store, purges: d.Purges, config: d.Config, codes: d.Codes,
+		publisher: d.Publisher, barrier: d.Barrier,
 		publicHost: d.PublicHost, schemes: d.Schemes,
 	}
 }
 
-// Receipt says how far a write got before it was answered.
-type Receipt struct {
-	Ack   string        // AckCommit
-	Edges int           // edges that were asked to confirm
-	Acked int           // edges known to have the change
-	Took  time.Duration // from the call to the answer
-}
-
-// AckCommit says that PostgreSQL has committed the write, and nothing about
-// edges.
-const AckCommit = "commit"
-
-// write commits the mutations and publishes what they changed.
-func (s *Service) write(ctx context.Context, ms []Mutation) ([]Result, Receipt, error) {
-	start := time.Now()
+// write commits the mutations, publishes what they changed and waits for what
+// ack asks for.
+func (s *Service) write(ctx context.Context, ms []Mutation, ack Ack) ([]Result, Receipt, error) {
+	sp := s.spread(ack)
 	results, err := s.store.Write(ctx, ms)
 	if err != nil {
 		return nil, Receipt{}, err
 	}
-	var changes []*feed.Change
-	for i := range results {
-		if results[i].Change != nil {
-			changes = append(changes, results[i].Change)
-		}
-	}
-	if len(changes) > 0 {
-		s.publisher.Publish(changes)
-	}
-	return results, Receipt{Ack: AckCommit, Took: time.Since(start)}, nil
+	sp.publishResults(results)
+	return results, sp.receipt(ctx), nil
 }
 
 // writeOne is write for a single mutation, whose error it returns.
-func (s *Service) writeOne(ctx context.Context, m Mutation) (Written, error) {
-	results, receipt, err := s.write(ctx, []Mutation{m})
+func (s *Service) writeOne(ctx context.Context, m Mutation, ack Ack) (Written, error) {
+	results, receipt, err := s.write(ctx, []Mutation{m}, ack)
 	if err != nil {
 		return Written{}, err
 	}

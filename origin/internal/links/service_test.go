@@ -15,15 +15,20 @@ import (
 
 // memory is a store of one writer, with a clock that stands still.
 type memory struct {
-	rows  map[link.Key]*link.Link
-	now   time.Time
-	fails error
-	seq   uint64
+	rows   map[link.Key]*link.Link
+	now    time.Time
+	fails  error
+	seq    uint64
+	takes  time.Duration // of a write
+	config map[string]string
 }
 
 func (m *memory) Write(ctx context.Context, ms []links.Mutation) ([]links.Result, error) {
 	if m.fails != nil {
 		return nil, m.fails
+	}
+	if m.takes > 0 {
+		<-time.After(m.takes)
 	}
 	results := make([]links.Result, len(ms))
 	for i, mutation := range ms {
@@ -50,7 +55,12 @@ func (m *memory) write(ctx context.Context, mutation links.Mutation) links.Resul
 	m.seq++
 	l.Key, l.Epoch, l.Version = key, 1, m.seq
 	m.rows[key] = l
-	return links.Result{Link: *l, Change: &feed.Change{Epoch: 1, Seq: m.seq, Key: key}}
+	return links.Result{Link: *l, Change: m.change(key)}
+}
+
+// change is one at the last position, which all shards share here.
+func (m *memory) change(key link.Key) *feed.Change {
+	return &feed.Change{Epoch: 1, Shard: feed.Shard(key.Hash()), Seq: m.seq, Key: key}
 }
 
 func (m *memory) Link(_ context.Context, key link.Key) (link.Link, error) {
@@ -69,6 +79,15 @@ func (m *memory) Config(context.Context) (*feed.Config, error) {
 	return &feed.Config{Rows: map[string]string{feed.DomainRow("go.example"): `{"host":"go.example"}`, "other": "{}"}}, nil
 }
 
+func (m *memory) WriteConfig(_ context.Context, row, value string) (*feed.Change, error) {
+	if m.config[row] == value {
+		return nil, m.fails
+	}
+	m.config = map[string]string{row: value}
+	m.seq++
+	return &feed.Change{Epoch: 1, Shard: feed.ConfigShard, Seq: m.seq, Key: link.Key{Code: row}, Value: value}, m.fails
+}
+
 // counting makes the codes 1, 2, 3 and so on.
 type counting struct{ n int }
 
@@ -85,6 +104,7 @@ type fixture struct {
 	*links.Service
 	store     *memory
 	published *recorder
+	waits     *waits
 }
 
 func newFixture() fixture {
@@ -92,8 +112,10 @@ func newFixture() fixture {
 		store:     &memory{rows: make(map[link.Key]*link.Link), now: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)},
 		published: &recorder{},
 	}
+	f.waits = &waits{published: f.published, receipt: links.Receipt{Ack: links.AckEdges, Edges: 3, Acked: 2}}
 	f.Service = links.New(links.Deps{
-		Store: f.store, Config: f.store, Codes: &counting{}, Publisher: f.published, PublicHost: "wp.example", Schemes: []string{"mailto"},
+		Store: f.store, Purges: f.store, Config: f.store, Codes: &counting{}, Publisher: f.published, Barrier: f.waits,
+		PublicHost: "wp.example", Schemes: []string{"mailto"},
 	})
 	return f
 }
@@ -109,18 +131,17 @@ func aliased(alias string) *links.Input {
 func TestChangesArePublishedOnceCommitted(t *testing.T) {
 	t.Parallel()
 	f := newFixture()
-	w, err := f.Create(t.Context(), links.Caller{}, aliased("a"))
-	if err != nil || w.Receipt.Ack != links.AckCommit || w.Receipt.Edges != 0 || w.Receipt.Acked != 0 {
-		t.Fatalf("Create = %+v, %v", w, err)
+	if _, err := f.Create(t.Context(), links.Caller{}, aliased("a"), links.AckEdges); err != nil {
+		t.Fatal(err)
 	}
 	if len(f.published.changes) != 1 || f.published.changes[0].Key.Code != "a" {
 		t.Fatalf("published %v, want the change of a", f.published.changes)
 	}
 	f.store.fails = link.ErrUnavailable
-	if _, err := f.Create(t.Context(), links.Caller{}, aliased("b")); !errors.Is(err, link.ErrUnavailable) {
+	if _, err := f.Create(t.Context(), links.Caller{}, aliased("b"), links.AckEdges); !errors.Is(err, link.ErrUnavailable) {
 		t.Errorf("Create = %v, want that of the store", err)
 	}
-	if _, err := f.Create(t.Context(), links.Caller{}, to("nonsense")); err == nil {
+	if _, err := f.Create(t.Context(), links.Caller{}, to("nonsense"), links.AckEdges); err == nil {
 		t.Error("a bad target was accepted")
 	}
 	if len(f.published.changes) != 1 {
@@ -133,7 +154,7 @@ func TestBulkKeepsOrderAndPublishesWhatSucceeded(t *testing.T) {
 	f := newFixture()
 	outcomes, _, err := f.Bulk(t.Context(), links.Caller{}, []*links.Input{
 		aliased("a"), to("nonsense"), aliased("a"), to("https://example.com/"), aliased("b"),
-	})
+	}, links.AckEdges)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,14 +181,14 @@ func TestGeneratedCodesAreNeverReused(t *testing.T) {
 	t.Parallel()
 	f := newFixture()
 	for _, alias := range []string{"1", "2"} {
-		if _, err := f.Create(t.Context(), links.Caller{Admin: true}, aliased(alias)); err != nil {
+		if _, err := f.Create(t.Context(), links.Caller{Admin: true}, aliased(alias), links.AckEdges); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if _, err := f.Delete(t.Context(), links.Caller{Admin: true}, link.Key{Code: "2"}, nil); err != nil {
+	if _, err := f.Delete(t.Context(), links.Caller{Admin: true}, link.Key{Code: "2"}, nil, links.AckEdges); err != nil {
 		t.Fatal(err)
 	}
-	w, err := f.Create(t.Context(), links.Caller{Admin: true}, to("https://example.com/"))
+	w, err := f.Create(t.Context(), links.Caller{Admin: true}, to("https://example.com/"), links.AckEdges)
 	if err != nil || w.Link.Key.Code != "3" {
 		t.Errorf("code = %q, %v, want 3: 1 is taken, 2 was", w.Link.Key.Code, err)
 	}
@@ -193,15 +214,15 @@ func TestWhoMayTakeADeletedAlias(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			f := newFixture()
-			if _, err := f.Create(t.Context(), links.Caller{Owner: "ann"}, aliased("x")); err != nil {
+			if _, err := f.Create(t.Context(), links.Caller{Owner: "ann"}, aliased("x"), links.AckEdges); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := f.Delete(t.Context(), links.Caller{Owner: "ann"}, link.Key{Code: "x"}, nil); err != nil {
+			if _, err := f.Delete(t.Context(), links.Caller{Owner: "ann"}, link.Key{Code: "x"}, nil, links.AckEdges); err != nil {
 				t.Fatal(err)
 			}
 			in := aliased("x")
 			in.Owner = links.Value(c.owner)
-			if _, err := f.Create(t.Context(), c.caller, in); !errors.Is(err, c.want) {
+			if _, err := f.Create(t.Context(), c.caller, in, links.AckEdges); !errors.Is(err, c.want) {
 				t.Errorf("Create = %v, want %v", err, c.want)
 			}
 		})
@@ -211,7 +232,7 @@ func TestWhoMayTakeADeletedAlias(t *testing.T) {
 func TestConditionsOfChanges(t *testing.T) {
 	t.Parallel()
 	f := newFixture()
-	w, err := f.Create(t.Context(), links.Caller{}, aliased("x"))
+	w, err := f.Create(t.Context(), links.Caller{}, aliased("x"), links.AckEdges)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +249,7 @@ func TestConditionsOfChanges(t *testing.T) {
 		{"none asked for", nil, nil},
 	} {
 		in := &links.Input{Title: links.Value(c.name)}
-		if _, err := f.Patch(t.Context(), links.Caller{}, key, in, c.match); !errors.Is(err, c.want) {
+		if _, err := f.Patch(t.Context(), links.Caller{}, key, in, c.match, links.AckEdges); !errors.Is(err, c.want) {
 			t.Errorf("%s: Patch = %v, want %v", c.name, err, c.want)
 		}
 	}
@@ -237,14 +258,14 @@ func TestConditionsOfChanges(t *testing.T) {
 func TestPatchKeepsFieldsThatAnotherOneChanged(t *testing.T) {
 	t.Parallel()
 	f := newFixture()
-	if _, err := f.Create(t.Context(), links.Caller{}, aliased("x")); err != nil {
+	if _, err := f.Create(t.Context(), links.Caller{}, aliased("x"), links.AckEdges); err != nil {
 		t.Fatal(err)
 	}
 	key := link.Key{Code: "x"}
 	for _, in := range []*links.Input{
 		{Title: links.Value("t")}, {Status: links.Value(int64(308))}, {Tags: links.Value([]string{"a"})}, {Enabled: links.Value(false)},
 	} {
-		if _, err := f.Patch(t.Context(), links.Caller{}, key, in, nil); err != nil {
+		if _, err := f.Patch(t.Context(), links.Caller{}, key, in, nil, links.AckEdges); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -257,11 +278,11 @@ func TestPatchKeepsFieldsThatAnotherOneChanged(t *testing.T) {
 func TestSchemesThatAreAllowed(t *testing.T) {
 	t.Parallel()
 	f := newFixture()
-	if _, err := f.Create(t.Context(), links.Caller{}, to("mailto:ann@example.com")); err != nil {
+	if _, err := f.Create(t.Context(), links.Caller{}, to("mailto:ann@example.com"), links.AckEdges); err != nil {
 		t.Errorf("an allowed scheme: %v", err)
 	}
 	for _, target := range []string{"ftp://example.com/", "https://wp.example/x", "https://GO.example/x"} {
-		if _, err := f.Create(t.Context(), links.Caller{}, to(target)); err == nil {
+		if _, err := f.Create(t.Context(), links.Caller{}, to(target), links.AckEdges); err == nil {
 			t.Errorf("%s was accepted", target)
 		}
 	}

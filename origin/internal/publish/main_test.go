@@ -8,9 +8,11 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"go.uber.org/goleak"
+
+	"waypost/deploy/services"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(services.Main(m)) }
 
 // states records the calls of onState.
 type states struct {

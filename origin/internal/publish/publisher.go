@@ -23,16 +23,18 @@ const stopLimit = time.Second
 type Publisher struct {
 	nc       *nats.Conn
 	subjects [feed.AllShards]string
+	ack      string // where edges acknowledge them
 	queue    chan *feed.Change
 
 	published, dropped atomic.Uint64
 }
 
-// New makes a Publisher on a connection made with Options. The caller closes
-// the connection after Run, which sends what it still buffers. It starts no
-// goroutine.
-func New(nc *nats.Conn, prefix string) *Publisher {
-	p := &Publisher{nc: nc, queue: make(chan *feed.Change, queueLength)}
+// New makes a Publisher on a connection made with Options. origin names this
+// process and no other: edges acknowledge its changes to its Inbox alone. The
+// caller closes the connection after Run, which sends what it still buffers. It
+// starts no goroutine.
+func New(nc *nats.Conn, prefix, origin string) *Publisher {
+	p := &Publisher{nc: nc, ack: feed.SubjectAck(prefix, origin), queue: make(chan *feed.Change, queueLength)}
 	for shard := range p.subjects {
 		p.subjects[shard] = feed.Subject(prefix, shard)
 	}
@@ -80,7 +82,7 @@ func (p *Publisher) Run(ctx context.Context) error {
 // copies them.
 func (p *Publisher) send(c *feed.Change, buf []byte) []byte {
 	buf = c.Append(buf[:0])
-	if err := p.nc.Publish(p.subjects[c.Shard], buf); err != nil {
+	if err := p.nc.PublishRequest(p.subjects[c.Shard], p.ack, buf); err != nil {
 		p.dropped.Add(1) // OnState has told why
 		return buf
 	}

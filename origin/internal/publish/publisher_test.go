@@ -48,7 +48,7 @@ func TestChangesArriveOnTheirShardsSubjectInTheOrderGiven(t *testing.T) {
 	t.Parallel()
 	n := services.NATS(t)
 	sub := subscribe(t, n, feed.SubjectAll("wp"))
-	p := New(connect(t, n.URL(), func(error) {}), "wp")
+	p := New(connect(t, n.URL(), func(error) {}), "wp", "o1")
 	run(t, p)
 
 	given := []*feed.Change{change(0, 1, "a"), nil, change(63, 7, "b"), change(feed.ConfigShard, 2, `{"x":1}`)}
@@ -83,7 +83,7 @@ func TestPublishDropsAndNeverWaitsWithoutAServer(t *testing.T) {
 	t.Parallel()
 	n := services.NATS(t)
 	n.Kill()
-	p := New(connect(t, n.URL(), func(error) {}), "wp")
+	p := New(connect(t, n.URL(), func(error) {}), "wp", "o1")
 	run(t, p)
 	const changes = 5 * queueLength
 	for seq := uint64(1); seq <= changes; seq++ {
@@ -97,7 +97,7 @@ func TestPublishDropsAndNeverWaitsWithoutAServer(t *testing.T) {
 func TestPublishNeverWaitsForAStalledServer(t *testing.T) {
 	t.Parallel()
 	n := services.NATS(t)
-	p := New(connect(t, n.URL(), func(error) {}), "wp")
+	p := New(connect(t, n.URL(), func(error) {}), "wp", "o1")
 	run(t, p)
 	n.Pause()
 	t.Cleanup(n.Resume)
@@ -116,7 +116,7 @@ func TestPublishingGoesOnAfterARestartOfTheServer(t *testing.T) {
 	t.Parallel()
 	n := services.NATS(t)
 	var seen states
-	p := New(connect(t, n.URL(), seen.add), "wp")
+	p := New(connect(t, n.URL(), seen.add), "wp", "o1")
 	run(t, p)
 	eventually(t, "connected", func() bool { return len(seen.all()) == 1 })
 	n.Kill()
@@ -148,7 +148,7 @@ func TestRunSendsWhatIsLeftWhenItsContextEnds(t *testing.T) {
 	n := services.NATS(t)
 	sub := subscribe(t, n, feed.Subject("wp", 3))
 	nc := connect(t, n.URL(), func(error) {})
-	p := New(nc, "wp")
+	p := New(nc, "wp", "o1")
 	const changes = 500
 	for seq := uint64(1); seq <= changes; seq++ {
 		p.Publish([]*feed.Change{change(3, seq, "value")})
@@ -171,7 +171,7 @@ func TestRunEndsWithoutAServer(t *testing.T) {
 	t.Parallel()
 	n := services.NATS(t)
 	n.Kill()
-	p := New(connect(t, n.URL(), func(error) {}), "wp")
+	p := New(connect(t, n.URL(), func(error) {}), "wp", "o1")
 	p.Publish([]*feed.Change{change(3, 1, "value")})
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

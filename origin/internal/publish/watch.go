@@ -29,9 +29,11 @@ const (
 func (w *watch) up() { w.move(working, nil) }
 
 // down tells of an error. While the server refuses, the attempts that end with
-// a lost connection say nothing new.
+// a lost connection say nothing new. Messages that found a queue full say
+// nothing of the connection.
 func (w *watch) down(err error) {
 	switch {
+	case errors.Is(err, nats.ErrSlowConsumer):
 	case err == nil:
 		w.move(away, nats.ErrDisconnected)
 	case isRefusal(err):

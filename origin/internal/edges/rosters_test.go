@@ -1,45 +1,44 @@
-package edgeapi
+package edges
 
 import (
 	"context"
 	"errors"
-	"net/http"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"waypost/origin/internal/links"
 	"waypost/shared/feed"
 )
 
-// headsStore answers each read when it is told to. Reads are numbered from 1;
-// the answer's Now is the number.
-type headsStore struct {
+// rosterStore answers each read when it is told to. Reads are numbered from 1;
+// the heads' Now is the number.
+type rosterStore struct {
 	began  chan int64 // told of each read as it starts
 	finish chan error // one value ends one read
 	reads  atomic.Int64
 }
 
-func newHeadsStore() *headsStore {
-	return &headsStore{began: make(chan int64), finish: make(chan error)}
+func newRosterStore() *rosterStore {
+	return &rosterStore{began: make(chan int64), finish: make(chan error)}
 }
 
-func (s *headsStore) heads(context.Context) (*feed.Heads, error) {
+func (s *rosterStore) read(context.Context) (*links.Roster, error) {
 	n := s.reads.Add(1)
 	s.began <- n
 	if err := <-s.finish; err != nil {
 		return nil, err
 	}
-	return &feed.Heads{Epoch: 1, Now: n}, nil
+	return &links.Roster{Heads: feed.Heads{Epoch: 1, Now: n}}, nil
 }
 
 func TestAReadServesExactlyTheProbesThatWaitedWhenItStarted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		s := newHeadsStore()
-		h := newHeadsReader(s.heads, time.Hour)
+		s := newRosterStore()
+		h := NewRosters(s.read)
 		var all sync.WaitGroup
 		probe := func(want int64) {
 			all.Go(func() {
@@ -48,8 +47,8 @@ func TestAReadServesExactlyTheProbesThatWaitedWhenItStarted(t *testing.T) {
 					t.Errorf("read: %v", err)
 					return
 				}
-				if got.Now != want {
-					t.Errorf("answered by read %d, want %d", got.Now, want)
+				if got.Heads.Now != want {
+					t.Errorf("answered by read %d, want %d", got.Heads.Now, want)
 				}
 			})
 			synctest.Wait()
@@ -89,14 +88,14 @@ func TestAProbeThatGoesAwayDoesNotEndTheReadForOthers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		hold := make(chan struct{})
-		h := newHeadsReader(func(ctx context.Context) (*feed.Heads, error) {
+		h := NewRosters(func(ctx context.Context) (*links.Roster, error) {
 			select {
 			case <-hold:
-				return &feed.Heads{Epoch: 1}, nil
+				return &links.Roster{}, nil
 			case <-ctx.Done():
 				return nil, ctx.Err()
 			}
-		}, time.Hour)
+		})
 		for range maxReads {
 			go h.read(t.Context()) //nolint:errcheck // keeps a turn taken
 			synctest.Wait()
@@ -131,8 +130,8 @@ func TestAFailedReadFailsItsProbesAndNoOthers(t *testing.T) {
 	t.Parallel()
 	down := errors.New("down")
 	synctest.Test(t, func(t *testing.T) {
-		s := newHeadsStore()
-		h := newHeadsReader(s.heads, time.Hour)
+		s := newRosterStore()
+		h := NewRosters(s.read)
 		var all sync.WaitGroup
 		all.Go(func() {
 			if _, err := h.read(t.Context()); !errors.Is(err, down) {
@@ -157,13 +156,13 @@ func TestReadsThatHangHoldUpProbesNoLongerThanTheirLimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var reads atomic.Int64
-		h := newHeadsReader(func(ctx context.Context) (*feed.Heads, error) {
+		h := NewRosters(func(ctx context.Context) (*links.Roster, error) {
 			if reads.Add(1) > maxReads {
-				return &feed.Heads{Epoch: 1}, nil
+				return &links.Roster{}, nil
 			}
 			<-ctx.Done()
 			return nil, ctx.Err()
-		}, time.Second)
+		})
 		var all sync.WaitGroup
 		for range maxReads {
 			all.Go(func() {
@@ -184,32 +183,57 @@ func TestReadsThatHangHoldUpProbesNoLongerThanTheirLimit(t *testing.T) {
 func TestAPanickingReadAnswersEverybodyAndFreesItsTurn(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		var log strings.Builder
-		var mu sync.Mutex
 		hold := make(chan struct{})
-		f := &fake{t: t, heads: func(context.Context) (*feed.Heads, error) {
+		broken := true
+		r := NewRosters(func(context.Context) (*links.Roster, error) {
 			<-hold
-			panic("boom")
-		}}
-		h := newHandler(f, Config{ProbeTimeout: time.Hour, Timeout: time.Hour}, &log)
+			if broken {
+				panic("boom")
+			}
+			return &links.Roster{}, nil
+		})
 		var all sync.WaitGroup
-		statuses := make(map[int]int)
+		var panics, failures atomic.Int64
 		for range maxReads + 5 {
 			all.Go(func() {
-				w := get(t, h, "/v1/heads")
-				mu.Lock()
-				defer mu.Unlock()
-				statuses[w.Code]++
+				defer func() {
+					if recover() != nil {
+						panics.Add(1)
+					}
+				}()
+				if _, err := r.read(t.Context()); errors.Is(err, errNoRoster) {
+					failures.Add(1)
+				}
 			})
+			synctest.Wait()
 		}
-		synctest.Wait()
 		close(hold)
 		all.Wait()
-		if got := statuses[http.StatusInternalServerError]; got != maxReads+5 {
-			t.Errorf("statuses = %v, want %d times 500", statuses, maxReads+5)
+		if panics.Load() != maxReads+1 || failures.Load() != 4 {
+			t.Errorf("%d panics, %d failures, want %d readers to panic and 4 followers to fail", panics.Load(), failures.Load(), maxReads+1)
 		}
-		if w := get(t, h, "/v1/heads"); w.Code != http.StatusInternalServerError {
-			t.Errorf("status %d, want 500 from a read of its own", w.Code)
+		broken = false
+		if _, err := r.read(t.Context()); err != nil {
+			t.Errorf("read after the panics: %v", err)
 		}
 	})
+}
+
+func TestMembersAreThoseThatHaveNotLeft(t *testing.T) {
+	t.Parallel()
+	r := NewRosters(func(context.Context) (*links.Roster, error) {
+		return &links.Roster{Edges: []links.Edge{
+			{Member: feed.Member{ID: "eu", Boot: "1"}, LeftAt: time.UnixMicro(1)},
+			{Member: feed.Member{ID: "eu", Boot: "2"}},
+		}}, nil
+	})
+	if got := r.Members(); got != 0 {
+		t.Errorf("Members before the first read = %d, want 0", got)
+	}
+	if _, err := r.read(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := r.Members(); got != 1 {
+		t.Errorf("Members = %d, want 1", got)
+	}
 }

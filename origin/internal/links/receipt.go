@@ -1,0 +1,102 @@
+package links
+
+import (
+	"context"
+	"time"
+
+	"waypost/shared/feed"
+)
+
+// Ack is what a write waits for before it is answered.
+type Ack string
+
+// The acknowledgements. AckCommit says that PostgreSQL has committed the write,
+// and nothing about edges. AckEdges says that moreover no edge goes on answering
+// with what was before it, unless marked as stale: each has either confirmed the
+// change or lost the lease it had before it.
+const (
+	AckEdges  Ack = "edges"
+	AckCommit Ack = "commit"
+)
+
+// Receipt says how far a write got before it was answered.
+type Receipt struct {
+	Ack   Ack
+	Edges int           // edges that were asked to confirm
+	Acked int           // edges known to have the change
+	Took  time.Duration // from the call to the answer
+}
+
+// Position is where a change stands.
+type Position struct {
+	Epoch uint64
+	Shard int
+	Seq   uint64
+}
+
+// barrier waits for edges. It does not fail: what it could not learn is in the
+// receipt, whose Took is the caller's to set. committed is a moment at or after
+// the commit; positions are one for each epoch and shard, the highest.
+type barrier interface {
+	Wait(ctx context.Context, committed time.Time, positions []Position) Receipt
+}
+
+// spread collects the changes of one call, which may be several transactions,
+// publishes each lot as it is committed, and waits for all of them at once.
+type spread struct {
+	service   *Service
+	ack       Ack
+	began     time.Time
+	committed time.Time // of the last transaction
+	highest   map[place]uint64
+}
+
+type place struct {
+	epoch uint64
+	shard int
+}
+
+func (s *Service) spread(ack Ack) *spread {
+	return &spread{service: s, ack: ack, began: time.Now(), highest: make(map[place]uint64)}
+}
+
+// publish tells edges of what was committed just now; nil changes are skipped.
+func (sp *spread) publish(changes []*feed.Change) {
+	sp.committed = time.Now()
+	var all []*feed.Change
+	for _, c := range changes {
+		if c == nil {
+			continue
+		}
+		all = append(all, c)
+		at := place{epoch: c.Epoch, shard: c.Shard}
+		sp.highest[at] = max(sp.highest[at], c.Seq)
+	}
+	if len(all) > 0 {
+		sp.service.publisher.Publish(all)
+	}
+}
+
+// publishResults is publish for the results of a write.
+func (sp *spread) publishResults(results []Result) {
+	changes := make([]*feed.Change, len(results))
+	for i := range results {
+		changes[i] = results[i].Change
+	}
+	sp.publish(changes)
+}
+
+// receipt waits for what was asked for. Where nothing was written there is
+// nothing to confirm, and nothing is claimed.
+func (sp *spread) receipt(ctx context.Context) Receipt {
+	r := Receipt{Ack: AckCommit}
+	if sp.ack == AckEdges && len(sp.highest) > 0 {
+		positions := make([]Position, 0, len(sp.highest))
+		for at, seq := range sp.highest {
+			positions = append(positions, Position{Epoch: at.epoch, Shard: at.shard, Seq: seq})
+		}
+		r = sp.service.barrier.Wait(ctx, sp.committed, positions)
+	}
+	r.Took = time.Since(sp.began)
+	return r
+}
