@@ -49,10 +49,11 @@ func (w *waiting) reached(applied uint64) (latest Instant) {
 // Answer takes a probe's answer for a shard: at the moment sent, or later, its
 // head was the shard's last position. Once the head is applied the lease runs
 // from sent. An answer of another epoch than the shard's changes nothing; a
-// newer one's heads go to Reset first.
+// newer one's heads go to Reset first, and so do those for a shard without a
+// position.
 func (t *Table) Answer(n int, epoch uint64, sent Instant, head uint64) {
 	s := t.shard[n].state.Load()
-	if s == nil || s.epoch != epoch {
+	if s == nil || s.epoch != epoch || s.adopted() {
 		return
 	}
 	t.shard[n].waiting.add(answer{sent: sent, head: head})

@@ -33,15 +33,23 @@ func (t *Table) Save(config *Config) *Saved {
 
 func (t *Table) copyState(n int, s *state) *state {
 	to := t.newState(n, s.epoch)
-	to.storeApplied(s.applied.Load())
-	to.storeBase(s.base.Load())
-	for i := range s.changed {
-		to.changed[i].Store(s.changed[i].Load())
-	}
-	for i := range s.created {
-		to.created[i].Store(s.created[i].Load())
-	}
+	to.copyApplied(s)
+	to.copyBase(s)
+	to.copyChanged(s)
+	to.copyCreated(s)
 	return to
+}
+
+// The single loads of a save, in their order.
+func (s *state) copyApplied(from *state) { s.storeApplied(from.applied.Load()) }
+func (s *state) copyBase(from *state)    { s.storeBase(from.base.Load()) }
+func (s *state) copyChanged(from *state) { copyFloors(s.changed, from.changed) }
+func (s *state) copyCreated(from *state) { copyFloors(s.created, from.created) }
+
+func copyFloors(to, from []atomic.Uint64) {
+	for i := range from {
+		to[i].Store(from[i].Load())
+	}
 }
 
 // Restore makes the table that was saved: it takes up at the saved positions,

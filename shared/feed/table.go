@@ -8,11 +8,11 @@ const Slots = 16384
 
 // Table holds an edge's state of every shard. Reading (View, Position) is
 // lock-free and safe from any goroutine; the methods that move a shard on
-// (Apply, Answer, Reset, Adopt) must be called for one shard from one goroutine
-// at a time.
+// (Apply, Answer, DropLeases, Reset, Adopt) must be called from one goroutine at a
+// time.
 //
-// What must happen in which order, and is tested by every interleaving of a
-// small world (model_test.go):
+// What must happen in which order, and is tested by every interleaving of small
+// worlds (model_test.go):
 //
 //   - a writer raises a change's floor, then stores applied, then the lease;
 //   - a reset stores base, then applied; a new epoch's state is published
@@ -79,13 +79,14 @@ func (t *Table) slot(hash uint64) uint64 {
 }
 
 // Position is where a shard stands: its epoch and the last applied position.
-// ok is false before the first Reset, Adopt or Restore.
+// ok is false before the first Reset or Restore: then there is no position, and
+// the epoch is 0 or the adopted one.
 func (t *Table) Position(n int) (epoch, applied uint64, ok bool) {
 	s := t.shard[n].state.Load()
 	if s == nil {
 		return 0, 0, false
 	}
-	return s.epoch, s.applied.Load(), true
+	return s.epoch, s.applied.Load(), !s.adopted()
 }
 
 // Reset takes a shard to head without the changes in between: at boot, when
@@ -96,25 +97,52 @@ func (t *Table) Position(n int) (epoch, applied uint64, ok bool) {
 // always counts.
 func (t *Table) Reset(n int, epoch, head uint64) {
 	s := t.shard[n].state.Load()
-	switch {
-	case s == nil || epoch > s.epoch:
-		fresh := t.newState(n, epoch)
-		fresh.storeBase(head)
-		fresh.storeApplied(head)
+	switch whichReset(s, epoch, head) {
+	case resetAnew:
 		t.shard[n].waiting.forget()
-		t.storeState(n, fresh)
-	case epoch == s.epoch && (head > s.applied.Load() || s.base.Load() == unknown):
+		t.storeState(n, t.stateAt(n, epoch, head))
+	case resetWithin:
 		s.storeBase(head)
 		s.storeApplied(head)
 		t.renew(n, s)
+	case resetNot:
 	}
 }
 
-// Adopt gives a shard without state one of this epoch in which nothing is
-// fresh: an edge that starts while no origin answers knows an epoch from what
-// it finds in Redis, and no position. The first Reset of the epoch ends that.
+// reset is what a Reset has to do.
+type reset uint8
+
+const (
+	resetNot    reset = iota // nothing: it is not news
+	resetAnew                // publish a new state: the first, or a newer epoch's
+	resetWithin              // move the state on and keep its floors
+)
+
+func whichReset(s *state, epoch, head uint64) reset {
+	switch {
+	case s == nil || epoch > s.epoch:
+		return resetAnew
+	case epoch == s.epoch && (head > s.applied.Load() || s.adopted()):
+		return resetWithin
+	}
+	return resetNot
+}
+
+// stateAt is a state that knows of no change, but of none missing after head.
+func (t *Table) stateAt(n int, epoch, head uint64) *state {
+	s := t.newState(n, epoch)
+	s.storeBase(head)
+	s.storeApplied(head)
+	return s
+}
+
+// Adopt gives a shard without a position a state of this epoch in which nothing
+// is fresh, no change is the next one and no lease is granted: an edge that
+// starts while no origin answers knows an epoch from what it finds in Redis, and
+// no position. Of several the newest counts; the first Reset of the epoch, or
+// of a newer one, ends that.
 func (t *Table) Adopt(n int, epoch uint64) {
-	if t.shard[n].state.Load() != nil {
+	if s := t.shard[n].state.Load(); s != nil && (!s.adopted() || epoch <= s.epoch) {
 		return
 	}
 	s := t.newState(n, epoch)
@@ -125,6 +153,8 @@ func (t *Table) Adopt(n int, epoch uint64) {
 // unknown is a base that no entry reaches.
 const unknown = ^uint64(0)
 
+func (s *state) adopted() bool { return s.base.Load() == unknown }
+
 // Outcome says what Apply did with a change.
 type Outcome uint8
 
@@ -132,7 +162,7 @@ type Outcome uint8
 const (
 	Applied    Outcome = iota // it was the next one
 	Repeated                  // it, or a reset beyond it, was applied before
-	Gap                       // changes before it are missing; nothing was done
+	Gap                       // changes before it are missing, or no position is known; nothing was done
 	OtherEpoch                // the shard is not in the change's epoch; nothing was done
 )
 
@@ -142,17 +172,26 @@ const (
 // sees both.
 func (t *Table) Apply(c *Change) Outcome {
 	s := t.shard[c.Shard].state.Load()
+	outcome := outcomeOf(s, c)
+	if outcome == Applied {
+		t.raiseFloor(s, c)
+		s.storeApplied(c.Seq)
+		t.renew(c.Shard, s)
+	}
+	return outcome
+}
+
+func outcomeOf(s *state, c *Change) Outcome {
 	switch {
 	case s == nil || s.epoch != c.Epoch:
 		return OtherEpoch
+	case s.adopted():
+		return Gap
 	case c.Seq <= s.applied.Load():
 		return Repeated
 	case c.Seq > s.applied.Load()+1:
 		return Gap
 	}
-	t.raiseFloor(s, c)
-	s.storeApplied(c.Seq)
-	t.renew(c.Shard, s)
 	return Applied
 }
 
