@@ -168,7 +168,8 @@ func serve(ctx context.Context, cfg *config, stderr io.Writer) error {
 	server := httpd.New(ctx, httpd.Config{
 		Region: cfg.Region, HomeURL: cfg.HomeURL,
 		Resolve: resolver.Resolve, Mark: resolver.Mark, Served: auditor.Served,
-		Settings: follower.Settings, Clock: follower.Clock,
+		ConfigLease: func() feed.Instant { return table.Lease(feed.ConfigShard) },
+		Settings:    follower.Settings, Clock: follower.Clock,
 		Client: proxies.Client,
 		Admit: func(ctx context.Context, client netip.Addr) (int, bool) {
 			d := limiter.Allow(ctx, limit.ClientOf(client))

@@ -34,6 +34,8 @@ type Config struct {
 	Mark func(a redirect.Answer, at feed.Instant) (redirect.Marking, time.Duration)
 	// Served is told of every answer that went out unmarked.
 	Served func(e *feed.Entry, at feed.Instant)
+	// ConfigLease is the lease of the config shard; it is loaded before Settings.
+	ConfigLease func() feed.Instant
 	// Settings is the config shard as it is held; nil while it is not: then there
 	// is only the default domain.
 	Settings func() *feed.Config
@@ -127,6 +129,9 @@ func (h *handler) answer(ctx *fasthttp.RequestCtx) tier {
 		h.refused(ctx, err)
 		return tierNone
 	}
+	// What the lease vouches for was held before it was stored, so it is in the
+	// settings that are loaded after it.
+	lease := h.ConfigLease()
 	domain := ""
 	if settings := h.Settings(); settings != nil {
 		if d, ok := settings.Domain(link.AppendHost(s.host[:0], host)); ok {
@@ -139,6 +144,7 @@ func (h *handler) answer(ctx *fasthttp.RequestCtx) tier {
 		h.refused(ctx, err)
 		return tierNone
 	}
+	found.Lease = min(found.Lease, lease)
 	h.reply(ctx, s, &found, &asked, query)
 	return tierOf(found.Tier)
 }

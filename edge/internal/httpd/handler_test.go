@@ -34,6 +34,7 @@ type stage struct {
 	asked   []link.Key
 	refuse  int // Retry-After of every request, if not 0
 	mark    redirect.Marking
+	lease   feed.Instant
 	age     time.Duration
 	leaving bool
 }
@@ -60,13 +61,14 @@ func newStage(tb testing.TB) *stage {
 			if e == nil {
 				e = &feed.Entry{Key: key}
 			}
-			return redirect.Answer{Entry: e, Tier: s.tier}, nil
+			return redirect.Answer{Entry: e, Tier: s.tier, Lease: s.lease}, nil
 		},
-		Settings: func() *feed.Config { return settings },
-		Mark:     func(redirect.Answer, feed.Instant) (redirect.Marking, time.Duration) { return s.mark, s.age },
-		Served:   func(*feed.Entry, feed.Instant) {},
-		Clock:    func() (feed.Instant, int64) { return 1, now },
-		Client:   func(peer netip.Addr, _ [][]byte) netip.Addr { return peer },
+		Settings:    func() *feed.Config { return settings },
+		Mark:        func(redirect.Answer, feed.Instant) (redirect.Marking, time.Duration) { return s.mark, s.age },
+		Served:      func(*feed.Entry, feed.Instant) {},
+		ConfigLease: func() feed.Instant { return 1 },
+		Clock:       func() (feed.Instant, int64) { return 1, now },
+		Client:      func(peer netip.Addr, _ [][]byte) netip.Addr { return peer },
 		Admit: func(context.Context, netip.Addr) (int, bool) {
 			return s.refuse, s.refuse == 0
 		},
@@ -289,6 +291,33 @@ func TestAMarkedAnswerSaysHowOldItMayBe(t *testing.T) {
 		if got := resp.StatusCode() / 100; got == 5 {
 			t.Errorf("got status %d", resp.StatusCode())
 		}
+	}
+}
+
+func TestAnAnswerIsJudgedByTheConfigsLeaseToo(t *testing.T) {
+	t.Parallel()
+	s := newStage(t)
+	s.put(feed.Body{State: feed.Enabled, Target: "https://example.com/"})
+	s.lease = 9
+	var order []string
+	s.ConfigLease = func() feed.Instant {
+		order = append(order, "lease")
+		return 5
+	}
+	settings := s.Settings
+	s.Settings = func() *feed.Config {
+		order = append(order, "settings")
+		return settings()
+	}
+	s.Mark = func(a redirect.Answer, _ feed.Instant) (redirect.Marking, time.Duration) {
+		if a.Lease != 5 {
+			t.Errorf("judged by the lease of %d, want that of 5", a.Lease)
+		}
+		return redirect.Unmarked, 0
+	}
+	s.want(t, s.get(t, "GET /abc"), 302)
+	if got := strings.Join(order, " "); got != "lease settings" {
+		t.Errorf("loaded %q, want the lease before the settings", got)
 	}
 }
 

@@ -93,14 +93,15 @@ func TestAHitDoesNotWaitForTheFillBehindIt(t *testing.T) {
 				State: feed.Enabled, Status: 302, Target: "https://example.com/" + string(code),
 			}}}, nil
 		},
-		Mark:     func(redirect.Answer, feed.Instant) (redirect.Marking, time.Duration) { return redirect.Unmarked, 0 },
-		Served:   func(*feed.Entry, feed.Instant) {},
-		Settings: func() *feed.Config { return nil },
-		Clock:    func() (feed.Instant, int64) { return 1, now },
-		Client:   func(peer netip.Addr, _ [][]byte) netip.Addr { return peer },
-		Admit:    func(context.Context, netip.Addr) (int, bool) { return 0, true },
-		MaxConns: 100,
-		Metrics:  NewMetrics(prometheus.NewRegistry()), Logger: slog.New(slog.DiscardHandler),
+		Mark:        func(redirect.Answer, feed.Instant) (redirect.Marking, time.Duration) { return redirect.Unmarked, 0 },
+		Served:      func(*feed.Entry, feed.Instant) {},
+		ConfigLease: func() feed.Instant { return 1 },
+		Settings:    func() *feed.Config { return nil },
+		Clock:       func() (feed.Instant, int64) { return 1, now },
+		Client:      func(peer netip.Addr, _ [][]byte) netip.Addr { return peer },
+		Admit:       func(context.Context, netip.Addr) (int, bool) { return 0, true },
+		MaxConns:    100,
+		Metrics:     NewMetrics(prometheus.NewRegistry()), Logger: slog.New(slog.DiscardHandler),
 	}, 0)
 	if err := server.Listen(ctx, "127.0.0.1:0", nil); err != nil {
 		t.Fatal(err)

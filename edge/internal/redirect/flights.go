@@ -27,10 +27,10 @@ type flights struct {
 
 // flight is one fill. entry and err are written once, before done is closed.
 type flight struct {
-	epoch, minSeq uint64
-	done          chan struct{}
-	entry         *feed.Entry
-	err           error
+	feed.Fill
+	done  chan struct{}
+	entry *feed.Entry
+	err   error
 }
 
 func newFlights(origin func(context.Context, link.Key, uint64, uint64) (*feed.Entry, error), limit int) *flights {
@@ -43,11 +43,10 @@ func newFlights(origin func(context.Context, link.Key, uint64, uint64) (*feed.En
 
 func (f *flights) wait() { f.owned.Wait() }
 
-// load waits for a fill that was sent with this epoch and a min_seq of at least
-// minSeq, starting one if there is none. A fill with a lower min_seq may be
-// answered from before what this request already knows of.
-func (f *flights) load(ctx context.Context, key link.Key, epoch, minSeq uint64) (*feed.Entry, error) {
-	fl := f.join(ctx, key, epoch, minSeq)
+// load waits for a fill that this request may join (feed.Fill.MayJoin), starting
+// one if there is none.
+func (f *flights) load(ctx context.Context, key link.Key, need feed.Fill) (*feed.Entry, error) {
+	fl := f.join(ctx, key, need)
 	select {
 	case <-fl.done:
 		return fl.entry, fl.err
@@ -56,15 +55,15 @@ func (f *flights) load(ctx context.Context, key link.Key, epoch, minSeq uint64) 
 	}
 }
 
-func (f *flights) join(ctx context.Context, key link.Key, epoch, minSeq uint64) *flight {
+func (f *flights) join(ctx context.Context, key link.Key, need feed.Fill) *flight {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for _, fl := range f.byKey[key] {
-		if fl.epoch == epoch && fl.minSeq >= minSeq {
+		if need.MayJoin(fl.Fill) {
 			return fl
 		}
 	}
-	fl := &flight{epoch: epoch, minSeq: minSeq, done: make(chan struct{})}
+	fl := &flight{Fill: need, done: make(chan struct{})}
 	f.byKey[key] = append(f.byKey[key], fl)
 	f.owned.Go(func() { f.fly(context.WithoutCancel(ctx), key, fl) })
 	return fl
@@ -91,7 +90,7 @@ func (f *flights) fly(ctx context.Context, key link.Key, fl *flight) {
 	case <-ctx.Done():
 		return
 	}
-	entry, err = f.origin(ctx, key, fl.epoch, fl.minSeq)
+	entry, err = f.origin(ctx, key, fl.Epoch, fl.MinSeq)
 }
 
 // land ends a flight, unless it has ended.
@@ -121,7 +120,7 @@ func (f *flights) pushed(e *feed.Entry) {
 	waiting := f.byKey[e.Key]
 	f.mu.Unlock()
 	for _, fl := range waiting {
-		if fl.epoch == e.Epoch && fl.minSeq <= e.AsOf {
+		if fl.AnsweredBy(e) {
 			f.land(e.Key, fl, e, nil)
 		}
 	}

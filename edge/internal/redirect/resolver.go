@@ -200,7 +200,7 @@ func (l *lookup) known(e *feed.Entry, tier Tier) bool {
 // refused: the link, or the epoch, changed on the way.
 func (l *lookup) fill(ctx context.Context) (Answer, error) {
 	for range 2 {
-		e, err := l.r.fills.load(ctx, l.key, l.view.Epoch, l.view.MinSeq())
+		e, err := l.r.fills.load(ctx, l.key, l.view.Fill())
 		if err != nil {
 			return l.fallBack(err)
 		}

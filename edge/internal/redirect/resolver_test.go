@@ -231,7 +231,7 @@ func TestParallelMissesShareOneFill(t *testing.T) {
 	flights := make([]*flight, 100)
 	var asked sync.WaitGroup
 	for i := range flights {
-		asked.Go(func() { flights[i] = w.fills.join(t.Context(), key, 1, 10) })
+		asked.Go(func() { flights[i] = w.fills.join(t.Context(), key, feed.Fill{Epoch: 1, MinSeq: 10}) })
 	}
 	asked.Wait()
 	close(release)
