@@ -15,18 +15,23 @@ import (
 // one still goes out.
 const maxChangesBytes = 1 << 20
 
+// readChanges takes shard, position, most rows and most bytes. The partitions'
+// indexes are merged in the order of positions, so that no more rows are read
+// than the answer holds.
+const readChanges = `
+	SELECT e.n, h.seq, o.seq, o.kind, o.at, o.domain, o.code, o.value
+	FROM epoch e CROSS JOIN shard_head h LEFT JOIN LATERAL (
+		SELECT *, sum(octet_length(value)) OVER (ORDER BY seq) - octet_length(value) AS before
+		FROM (SELECT * FROM outbox WHERE shard = $1 AND seq > $2 ORDER BY seq LIMIT $3) page
+	) o ON o.before < $4
+	WHERE h.shard = $1 ORDER BY o.seq`
+
 // Changes reads the changes of a shard that came after position from, as many
 // as one answer holds. It asks for a reset if they are of another epoch, not
 // kept any more, or if from lies beyond the head.
 func (s *Store) Changes(ctx context.Context, shard int, epoch, from uint64) (*feed.Changes, error) {
 	after := signed(min(from, math.MaxInt64))
-	rows, err := s.pool.Query(ctx, `
-		SELECT e.n, h.seq, o.seq, o.kind, o.at, o.domain, o.code, o.value
-		FROM epoch e CROSS JOIN shard_head h LEFT JOIN LATERAL (
-			SELECT *, sum(octet_length(value)) OVER (ORDER BY seq) - octet_length(value) AS before
-			FROM (SELECT * FROM outbox WHERE shard = $1 AND seq > $2 ORDER BY seq LIMIT $3) page
-		) o ON o.before < $4
-		WHERE h.shard = $1 ORDER BY o.seq`, shard, after, feed.MaxChanges, maxChangesBytes)
+	rows, err := s.pool.Query(ctx, readChanges, shard, after, feed.MaxChanges, maxChangesBytes)
 	if err != nil {
 		return nil, translate("changes", err)
 	}

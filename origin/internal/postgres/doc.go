@@ -1,3 +1,3 @@
-// Package postgres keeps links, positions, the outbox of changes, keys and
-// leases in PostgreSQL, which is the only truth.
+// Package postgres keeps links, positions, the outbox of changes, members, keys
+// and leases in PostgreSQL, which is the only truth.
 package postgres

@@ -25,6 +25,7 @@ func TestDriverErrorsAreTranslated(t *testing.T) {
 		{"connection refused", &net.OpError{Op: "dial", Err: other}, link.ErrUnavailable},
 		{"connect error", &pgconn.ConnectError{}, link.ErrUnavailable},
 		{"connection lost", io.ErrUnexpectedEOF, link.ErrUnavailable},
+		{"connection closed", pgconn.ErrConnClosed, link.ErrUnavailable},
 		{"deadline", context.DeadlineExceeded, link.ErrUnavailable},
 		{"standby", errStandby, link.ErrUnavailable},
 		{"shutdown", pg("57P01"), link.ErrUnavailable},

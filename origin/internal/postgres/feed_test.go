@@ -227,7 +227,7 @@ func TestHeadsTellPostgresClock(t *testing.T) {
 	if err != nil {
 		t.Fatalf("Heads: %v", err)
 	}
-	want := &feed.Heads{Epoch: 1, Now: h.Now}
+	want := &feed.Heads{Epoch: 1, Now: h.Now, Bound: time.Second.Microseconds()}
 	want.Seq[feed.Shard(key.Hash())] = 1
 	// Server and test are one machine, so their clock is the same.
 	if !reflect.DeepEqual(h, want) || h.Now < before || h.Now > time.Now().UnixMicro() {

@@ -22,10 +22,13 @@ func newStore(t *testing.T) *postgres.Store {
 	return openStore(t, services.Postgres(t))
 }
 
-// openStore opens a store on the database at url and migrates it.
+// openStore opens a store on the database at url and migrates it. Its timeouts
+// are for a machine that is busy with all tests at once.
 func openStore(t *testing.T, url string) *postgres.Store {
 	t.Helper()
-	s, err := postgres.Open(t.Context(), postgres.Config{URL: url, MaxConns: 10})
+	s, err := postgres.Open(t.Context(), postgres.Config{
+		URL: url, MaxConns: 10, ConnectTimeout: time.Minute, StatementTimeout: time.Minute, LockTimeout: time.Minute,
+	})
 	if err != nil {
 		t.Fatalf("Open: %v", err)
 	}

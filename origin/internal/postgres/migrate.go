@@ -11,6 +11,8 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
+
+	"waypost/shared/link"
 )
 
 //go:embed migrations/*.sql
@@ -19,7 +21,8 @@ var migrations embed.FS
 // migrateWait bounds how long Migrate waits for another origin's.
 const migrateWait = 2 * time.Minute
 
-// Migrate brings the schema up to date. Origins that start together take turns
+// Migrate brings the schema up to date, and makes the outbox's partitions for
+// the coming days. Origins that start together take turns
 // by an advisory lock; migrations go forward only.
 func (s *Store) Migrate(ctx context.Context) (err error) {
 	files, err := fs.Sub(migrations, "migrations")
@@ -45,6 +48,16 @@ func (s *Store) Migrate(ctx context.Context) (err error) {
 	if err != nil {
 		return translate("migrate", err)
 	}
-	_, err = provider.Up(ctx)
-	return translate("migrate", err)
+	if _, err := provider.Up(ctx); err != nil {
+		return translate("migrate", err)
+	}
+	today, err := s.today(ctx)
+	if err != nil {
+		return err
+	}
+	err = s.createPartitions(ctx, today)
+	if errors.Is(err, link.ErrUnavailable) {
+		return nil // a dump may hold the outbox for hours: the default partition does until a Prune succeeds
+	}
+	return err
 }

@@ -17,6 +17,15 @@ const lockHeads = `SELECT shard, seq FROM shard_head WHERE shard = ANY($1) ORDER
 // readEpoch reads the epoch and PostgreSQL's clock.
 const readEpoch = `SELECT n, clock_timestamp() FROM epoch`
 
+// firstShards lists the first n shards, for lockHeads.
+func firstShards(n int16) []int16 {
+	all := make([]int16, n)
+	for i := range n {
+		all[i] = i
+	}
+	return all
+}
+
 // queueChanges queues what gives each change its position: the outbox rows, and
 // the heads moved on by as many. The heads must be locked.
 func queueChanges(b *pgx.Batch, changes []*feed.Change) {

@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/jackc/pgx/v5"
 
@@ -48,25 +47,4 @@ func (s *Store) Entry(ctx context.Context, key link.Key) (*feed.Entry, error) {
 		e.Version, e.Body = l.Version, body(&l)
 	}
 	return e, nil
-}
-
-// Heads reads the last position of every shard, in one snapshot.
-func (s *Store) Heads(ctx context.Context) (*feed.Heads, error) {
-	var epoch, now int64
-	var seq []int64
-	err := s.pool.QueryRow(ctx, `
-		SELECT e.n, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint,
-			(SELECT array_agg(seq ORDER BY shard) FROM shard_head)
-		FROM epoch e`).Scan(&epoch, &now, &seq)
-	if err != nil {
-		return nil, translate("heads", err)
-	}
-	if len(seq) != feed.AllShards {
-		return nil, fmt.Errorf("postgres heads: %d shards, want %d", len(seq), feed.AllShards)
-	}
-	h := &feed.Heads{Epoch: unsigned(epoch), Now: now}
-	for shard, v := range seq {
-		h.Seq[shard] = unsigned(v)
-	}
-	return h, nil
 }

@@ -128,6 +128,10 @@ func (t *transaction) decide() *pgx.Batch {
 			continue
 		}
 		h := t.held[j.key]
+		if j.purge {
+			t.purge(j, h)
+			continue
+		}
 		if h.row.found() && j.m.Generate != nil {
 			t.collided = append(t.collided, j) // a tombstone too: generated codes never come back
 			continue
@@ -177,6 +181,20 @@ func (t *transaction) change(j *job, old, l *link.Link) *feed.Change {
 		Epoch: t.epoch, Shard: j.shard, Seq: l.Version, Kind: kind, At: feed.Micros(t.now),
 		Key: l.Key, Value: string(content.Append(nil)),
 	}
+}
+
+// purge gives a row that exists a position and leaves it as it is.
+func (t *transaction) purge(j *job, h *held) {
+	if !h.row.found() {
+		t.outcome[j] = links.Result{Err: link.ErrNotFound}
+		return
+	}
+	t.heads[j.shard]++
+	c := &feed.Change{
+		Epoch: t.epoch, Shard: j.shard, Seq: t.heads[j.shard], Kind: feed.Purge, At: feed.Micros(t.now), Key: j.key,
+	}
+	t.changes = append(t.changes, c)
+	t.outcome[j] = links.Result{Link: h.row.link(t.epoch), Change: c}
 }
 
 // settle hands the outcomes out, after the commit, and returns the jobs that

@@ -29,7 +29,25 @@ func calls(s *postgres.Store) map[string]func(context.Context) error {
 			_, err := s.Changes(ctx, 0, 1, 0)
 			return err
 		},
-		"NextCounter": func(ctx context.Context) error { _, err := s.NextCounter(ctx); return err },
+		"Roster": func(ctx context.Context) error { _, err := s.Roster(ctx); return err },
+		"Join":   func(ctx context.Context) error { return s.Join(ctx, feed.Member{ID: "eu", Boot: "1"}) },
+		"Leave":  func(ctx context.Context) error { return s.Leave(ctx, []feed.Member{{ID: "eu", Boot: "1"}}) },
+		"SetBound": func(ctx context.Context) error {
+			return s.SetBound(ctx, time.Second)
+		},
+		"Purge": func(ctx context.Context) error {
+			res, err := s.Purge(ctx, []link.Key{key})
+			if err != nil {
+				return err
+			}
+			return res[0].Err
+		},
+		"PurgeAll":      func(ctx context.Context) error { _, err := s.PurgeAll(ctx); return err },
+		"KeysByTag":     func(ctx context.Context) error { _, err := s.KeysByTag(ctx, nil, "tag", link.Key{}, 1); return err },
+		"BumpEpoch":     func(ctx context.Context) error { _, err := s.BumpEpoch(ctx); return err },
+		"BumpEpochFrom": func(ctx context.Context) error { return s.BumpEpochFrom(ctx, 1) },
+		"Prune":         s.Prune,
+		"NextCounter":   func(ctx context.Context) error { _, err := s.NextCounter(ctx); return err },
 		"WriteConfig": func(ctx context.Context) error {
 			_, err := s.WriteConfig(ctx, "row", `{"at":"`+time.Now().String()+`"}`)
 			return err

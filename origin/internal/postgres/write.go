@@ -33,7 +33,7 @@ const (
 	maxAttempts = 3
 )
 
-// job is one mutation on its way through Write.
+// job is one mutation on its way through Write, or one key through Purge.
 type job struct {
 	m     *links.Mutation
 	res   *links.Result
@@ -41,6 +41,7 @@ type job struct {
 	shard int
 	tried int       // generated codes used so far
 	reuse *criteria // nil: always make a new link
+	purge bool      // there is no mutation: the key gets a position and its row stays
 	done  bool      // the result stands
 }
 
@@ -64,7 +65,12 @@ func (s *Store) Write(ctx context.Context, ms []links.Mutation) ([]links.Result,
 	for i := range ms {
 		pending[i] = &job{m: &ms[i], res: &results[i], key: ms[i].Key}
 	}
-	pending = s.resolveReuse(ctx, pending)
+	s.carryOut(ctx, s.resolveReuse(ctx, pending))
+	return results, nil
+}
+
+// carryOut settles all jobs.
+func (s *Store) carryOut(ctx context.Context, pending []*job) {
 	for len(pending) > 0 {
 		round, later := firstOfEach(chooseCodes(ctx, pending))
 		todo := groups(round)
@@ -73,13 +79,12 @@ func (s *Store) Write(ctx context.Context, ms []links.Mutation) ([]links.Result,
 			if err != nil {
 				fail(slices.Concat(todo[i:]...), err)
 				fail(later, err)
-				return results, nil
+				return
 			}
 			later = append(later, collided...)
 		}
 		pending = later
 	}
-	return results, nil
 }
 
 // chooseCodes gives each job its key and shard, before any lock is taken: the

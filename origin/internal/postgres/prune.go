@@ -1,0 +1,62 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+const (
+	// keepDays is how many whole days changes are kept after their own.
+	keepDays = 7
+	// keepLeft is how long the row of an edge that left stays, to be looked at. It
+	// is far longer than any bound that such a row counts for.
+	keepLeft = 24 * time.Hour
+	// pruneBatch is the most rows that one statement deletes.
+	pruneBatch = 10_000
+)
+
+// Prune makes what will soon be needed and drops what is not any more: the
+// outbox has a partition for today and each of the coming three days, changes
+// are kept for seven whole days, and rows of edges for a day after they left. It
+// is for every origin to call, about once an hour, at the same time if it comes
+// to that.
+//
+// It does as much as it can. What it gets no turn for in 100 ms is left to the
+// next call, so as not to hold up writers; the error then is
+// link.ErrUnavailable.
+func (s *Store) Prune(ctx context.Context) error {
+	today, err := s.today(ctx)
+	if err != nil {
+		return err
+	}
+	oldest := today.Add(-keepDays * day)
+	return errors.Join(
+		s.createPartitions(ctx, today),
+		s.dropPartitions(ctx, oldest),
+		s.pruneDefault(ctx, oldest),
+		s.pruneMembers(ctx),
+	)
+}
+
+// pruneDefault deletes changes from before oldest that are in no day's
+// partition.
+func (s *Store) pruneDefault(ctx context.Context, oldest time.Time) error {
+	for {
+		tag, err := s.pool.Exec(ctx, `DELETE FROM outbox_default WHERE ctid = ANY (ARRAY(
+			SELECT ctid FROM outbox_default WHERE at < $1 LIMIT $2))`, oldest, pruneBatch)
+		if err != nil || tag.RowsAffected() < pruneBatch {
+			return translate("prune changes", err)
+		}
+	}
+}
+
+// pruneMembers deletes the rows of edges that left long ago, and brings to an
+// end what a Leave was cut short in.
+func (s *Store) pruneMembers(ctx context.Context) error {
+	if _, err := s.pool.Exec(ctx, endLeaving); err != nil {
+		return translate("prune members", err)
+	}
+	_, err := s.pool.Exec(ctx, `DELETE FROM edge_member WHERE left_at < clock_timestamp() - $1::interval`, keepLeft)
+	return translate("prune members", err)
+}
