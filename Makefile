@@ -28,7 +28,7 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: run
-run: build ## start the whole stack on 127.0.0.1 and stay in front; Ctrl-C stops it
+run: build ## start the whole stack on 127.0.0.1 and stay in front; Ctrl-C stops it (WAYPOST_PORT_SHIFT=n moves its ports, WAYPOST_DATA=dir its data)
 	@exec bin/waypost-local run
 
 .PHONY: build

@@ -82,6 +82,7 @@ func readCases(t *testing.T, file string) (cases []redirectCase) {
 
 // run plays the case on every edge of the fleet.
 func (c *redirectCase) run(t *testing.T, f *fleet.Fleet, api *fleet.API) {
+	t.Helper()
 	for _, body := range c.Before {
 		remove(t, f, api, api.MustCreate(t, body))
 	}

@@ -38,7 +38,9 @@ type history struct {
 	seen    []atomic.Int64 // by edge: the newest state that was surely served
 }
 
-func (h *history) target(n int64) string { return fmt.Sprintf("https://example.com/%s/%d", h.link.Code, n) }
+func (h *history) target(n int64) string {
+	return fmt.Sprintf("https://example.com/%s/%d", h.link.Code, n)
+}
 
 // judge finds the states a reply may stand for between the newest that was known to be served or applied before the
 // request, and the newest that was begun after it; there must be one.
@@ -155,6 +157,7 @@ func forAll(t *testing.T, links []*history, do func(h *history) error) {
 
 // exactly reads all links at an edge that has applied state n and no later one.
 func exactly(t *testing.T, e *fleet.Edge, links []*history, n int64) {
+	t.Helper()
 	noErrors(t, e.Run(t.Context(), fleet.Load{
 		Conns: 4, N: 2 * len(links),
 		Request: func(i int) fleet.Request { return fleet.Request{Path: links[i%len(links)].link.Path()} },

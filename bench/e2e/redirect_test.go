@@ -8,6 +8,8 @@ import (
 )
 
 // Both files are played on one fleet, one case after the other: Settle compares sums over all shards.
+//
+//nolint:tparallel // see above
 func TestRedirectCases(t *testing.T) {
 	t.Parallel()
 	f := start(t, fleet.Spec{OriginEnv: map[string]string{"WAYPOST_DOMAINS": "go.example,köln.example"}})

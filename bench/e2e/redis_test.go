@@ -2,11 +2,16 @@ package e2e
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
 
+	"waypost/bench/fleet"
 	"waypost/deploy/services"
+	"waypost/shared/feed"
+	"waypost/shared/link"
 )
 
 // redisOf is a client of a region's Redis, past any proxy.
@@ -24,5 +29,25 @@ func keysLike(ctx context.Context, client *redis.Client, pattern string) (keys [
 			return keys, found.Err()
 		}
 		keys = append(keys, found.Val())
+	}
+}
+
+// valueKey is where a region's Redis holds a link's entry.
+func valueKey(l fleet.Link) string {
+	key := link.Key{Domain: l.Domain, Code: l.Code}
+	return fmt.Sprintf("wp:{s%d}:v:%s", feed.Shard(key.Hash()), key.Append(nil))
+}
+
+// awaitStored waits until a region's Redis holds all these links: an edge writes there after it has answered.
+func awaitStored(t *testing.T, client *redis.Client, links []fleet.Link) {
+	t.Helper()
+	for _, l := range links {
+		fleet.Await(t, "Redis holds "+l.Code, func() error {
+			n, err := client.Exists(t.Context(), valueKey(l)).Result()
+			if err == nil && n == 0 {
+				err = errors.New("it does not")
+			}
+			return err
+		})
 	}
 }

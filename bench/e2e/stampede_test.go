@@ -20,15 +20,19 @@ func stampede(t *testing.T, spec fleet.Spec) *fleet.Fleet {
 	return start(t, spec)
 }
 
-// rush sends 500 requests for one link to two edges, all at once, each by a connection of its own.
+// rush sends 500 requests for one link to two edges, each by a connection of its own, once
+// all of these are open.
 func rush(t *testing.T, f *fleet.Fleet, l fleet.Link) {
 	t.Helper()
 	const each = 250
+	var open sync.WaitGroup
+	open.Add(each * len(f.Edges))
 	atEvery(f.Edges, func(e *fleet.Edge) {
 		noErrors(t, e.Run(t.Context(), fleet.Load{
 			Conns: each, N: each,
 			Request: func(int) fleet.Request { return fleet.Request{Path: l.Path()} },
 			Check:   func(_ int, r fleet.Reply) error { return leads(r, l.Target) },
+			Ready:   func() { open.Done(); open.Wait() },
 		}))
 	})
 }
@@ -57,30 +61,6 @@ func TestFiveHundredColdRequestsReadPostgreSQLOnce(t *testing.T) {
 	}
 }
 
-// Without the edges in between, which send one fill each.
-func TestFiveHundredFillsAtTwoOriginsReadPostgreSQLOnce(t *testing.T) {
-	t.Parallel()
-	f := stampede(t, fleet.Spec{})
-	l := f.API(t).MustCreate(t, fleet.Fields{"target": targetOf("fills", 0)})
-	heads, err := f.Origins[0].Heads(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	before := reads(t, f)
-	var all sync.WaitGroup
-	for i := range 500 {
-		all.Go(func() {
-			if err := fill(t, f.Origins[i%2], l, heads.Epoch); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	all.Wait()
-	if got := reads(t, f) - before; got != 1 {
-		t.Errorf("%v reads of PostgreSQL, want 1", got)
-	}
-}
-
 // fill asks an origin as an edge does.
 func fill(t *testing.T, o *fleet.Origin, l fleet.Link, epoch uint64) error {
 	t.Helper()
@@ -99,6 +79,7 @@ func TestHolderOfTheLockIsKilledOrPaused(t *testing.T) {
 		"Pause": func(o *fleet.Origin) { o.Pause() },
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			f := stampede(t, fleet.Spec{ProxyPostgres: true})
 			api := f.APIOf(t, f.Origins[1])
 			l := api.MustCreate(t, fleet.Fields{"target": targetOf("holder", 0)})

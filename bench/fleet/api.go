@@ -39,10 +39,10 @@ type API struct {
 	http *http.Client
 }
 
-func newAPI(t testing.TB, addr, key string) *API {
-	t.Helper()
+func newAPI(tb testing.TB, addr, key string) *API {
+	tb.Helper()
 	transport := &http.Transport{MaxIdleConnsPerHost: 64}
-	t.Cleanup(transport.CloseIdleConnections)
+	tb.Cleanup(transport.CloseIdleConnections)
 	return &API{base: "http://" + addr + "/api/v1", key: key, http: &http.Client{Transport: transport, Timeout: answerLimit}}
 }
 
@@ -142,36 +142,36 @@ func (l Link) resource() string {
 }
 
 // MustCreate is Create for a test that cannot go on without the link.
-func (a *API) MustCreate(t testing.TB, fields any) Link {
-	t.Helper()
-	l, err := a.Create(t.Context(), fields)
+func (a *API) MustCreate(tb testing.TB, fields any) Link {
+	tb.Helper()
+	l, err := a.Create(tb.Context(), fields)
 	if err != nil {
-		t.Fatalf("create %v: %v", fields, err)
+		tb.Fatalf("create %v: %v", fields, err)
 	}
 	return l
 }
 
 // MustPatch is Patch for a test that cannot go on without the change.
-func (a *API) MustPatch(t testing.TB, l Link, fields any) Link {
-	t.Helper()
-	changed, err := a.Patch(t.Context(), l, fields)
+func (a *API) MustPatch(tb testing.TB, l Link, fields any) Link {
+	tb.Helper()
+	changed, err := a.Patch(tb.Context(), l, fields)
 	if err != nil {
-		t.Fatalf("patch %s: %v", l.Code, err)
+		tb.Fatalf("patch %s: %v", l.Code, err)
 	}
 	return changed
 }
 
 // MustDelete is Delete for a test that cannot go on while the link is there.
-func (a *API) MustDelete(t testing.TB, l Link) {
-	t.Helper()
-	if err := a.Delete(t.Context(), l); err != nil {
-		t.Fatalf("delete %s: %v", l.Code, err)
+func (a *API) MustDelete(tb testing.TB, l Link) {
+	tb.Helper()
+	if err := a.Delete(tb.Context(), l); err != nil {
+		tb.Fatalf("delete %s: %v", l.Code, err)
 	}
 }
 
 // MustBulk makes n links in calls of at most 1,000 items; item gives the fields of the i-th.
-func (a *API) MustBulk(t testing.TB, n int, item func(i int) Fields) []Link {
-	t.Helper()
+func (a *API) MustBulk(tb testing.TB, n int, item func(i int) Fields) []Link {
+	tb.Helper()
 	const most = 1000
 	var made []Link
 	for len(made) < n {
@@ -179,9 +179,9 @@ func (a *API) MustBulk(t testing.TB, n int, item func(i int) Fields) []Link {
 		for i := range items {
 			items[i] = item(len(made) + i)
 		}
-		some, err := a.Bulk(t.Context(), items)
+		some, err := a.Bulk(tb.Context(), items)
 		if err != nil {
-			t.Fatalf("bulk of %d: %v", len(items), err)
+			tb.Fatalf("bulk of %d: %v", len(items), err)
 		}
 		made = append(made, some...)
 	}

@@ -12,9 +12,9 @@ import (
 const patience = 30 * time.Second
 
 // Await polls until happened returns nil, and fails the test with its last error when it does not in time.
-func Await(t testing.TB, what string, happened func() error) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+func Await(tb testing.TB, what string, happened func() error) {
+	tb.Helper()
+	ctx, cancel := context.WithTimeout(tb.Context(), patience)
 	defer cancel()
 	ticker := time.NewTicker(5 * time.Millisecond)
 	defer ticker.Stop()
@@ -26,20 +26,20 @@ func Await(t testing.TB, what string, happened func() error) {
 		select {
 		case <-ticker.C:
 		case <-ctx.Done():
-			t.Fatalf("%s: not in time: %v", what, err)
+			tb.Fatalf("%s: not in time: %v", what, err)
 		}
 	}
 }
 
 // Pass waits for some time to pass, where time itself is what a test is about.
-func Pass(t testing.TB, d time.Duration) {
-	t.Helper()
+func Pass(tb testing.TB, d time.Duration) {
+	tb.Helper()
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-timer.C:
-	case <-t.Context().Done():
-		t.Fatal("the test ended during a wait")
+	case <-tb.Context().Done():
+		tb.Fatal("the test ended during a wait")
 	}
 }
 

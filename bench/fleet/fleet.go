@@ -17,7 +17,7 @@ const (
 	home         = "eu" // the region whose Redis the origins use too
 	edgePrefix   = "wp"
 	originPrefix = "wpo"
-	secret       = "between origins and edges" //nolint:gosec // of processes that live as long as a test
+	secret       = "between origins and edges"
 )
 
 // Fleet is a running Waypost: real PostgreSQL, a Redis a region, NATS, and the services as processes.
@@ -56,76 +56,76 @@ type Edge struct {
 
 // Start makes a fleet, starts it, and ends all of it at the test's end. Every process must stop in time and with
 // exit status 0, and no log may tell of a data race or a panic. If the test failed, the logs are printed.
-func Start(t testing.TB, spec Spec) *Fleet {
-	t.Helper()
-	f := Prepare(t, spec)
-	f.Launch(t)
-	f.Settle(t)
+func Start(tb testing.TB, spec Spec) *Fleet {
+	tb.Helper()
+	f := Prepare(tb, spec)
+	f.Launch(tb)
+	f.Settle(tb)
 	return f
 }
 
 // Prepare makes a fleet and starts what it depends on, but none of its own processes.
-func Prepare(t testing.TB, spec Spec) *Fleet {
-	t.Helper()
+func Prepare(tb testing.TB, spec Spec) *Fleet {
+	tb.Helper()
 	spec = spec.withDefaults()
-	f := &Fleet{Redis: map[string]*services.RedisServer{}, NATS: services.NATS(t)}
+	f := &Fleet{Redis: map[string]*services.RedisServer{}, NATS: services.NATS(tb)}
 	f.natsURL = f.NATS.URL()
 	if spec.PrivatePostgres {
-		f.Postgres = services.PrivatePostgres(t)
+		f.Postgres = services.PrivatePostgres(tb)
 		f.databaseURL = f.Postgres.URL()
 	} else {
-		f.databaseURL = services.Postgres(t)
+		f.databaseURL = services.Postgres(tb)
 	}
 	for _, region := range append([]string{home}, spec.Edges...) {
 		if f.Redis[region] == nil {
-			f.Redis[region] = services.Redis(t)
+			f.Redis[region] = services.Redis(tb)
 		}
 	}
 	if spec.ProxyRedis {
 		for _, region := range append(slices.Clone(spec.Edges), home) {
-			f.RedisProxies = append(f.RedisProxies, services.NewProxy(t, f.Redis[region].Addr()))
+			f.RedisProxies = append(f.RedisProxies, services.NewProxy(tb, f.Redis[region].Addr()))
 		}
 	}
 	for i := range spec.Origins {
-		f.Origins = append(f.Origins, f.newOrigin(t, spec, i))
+		f.Origins = append(f.Origins, f.newOrigin(tb, spec, i))
 	}
 	for i := range spec.Edges {
-		f.Edges = append(f.Edges, f.newEdge(t, spec, i))
+		f.Edges = append(f.Edges, f.newEdge(tb, spec, i))
 	}
 	return f
 }
 
 // Launch starts all origins at once, then all edges at once, and waits until each is ready.
-func (f *Fleet) Launch(t testing.TB) {
-	t.Helper()
+func (f *Fleet) Launch(tb testing.TB) {
+	tb.Helper()
 	for _, o := range f.Origins {
-		o.Launch(t)
+		o.Launch(tb)
 	}
 	for _, o := range f.Origins {
-		o.AwaitReady(t)
+		o.AwaitReady(tb)
 	}
 	for _, e := range f.Edges {
-		e.Launch(t)
+		e.Launch(tb)
 	}
 	for _, e := range f.Edges {
-		e.AwaitReady(t)
+		e.AwaitReady(tb)
 	}
 }
 
-func (f *Fleet) newOrigin(t testing.TB, spec Spec, i int) *Origin {
-	t.Helper()
-	o := &Origin{API: freeAddr(t), Internal: freeAddr(t), keyFile: filepath.Join(t.TempDir(), "admin.key")}
+func (f *Fleet) newOrigin(tb testing.TB, spec Spec, i int) *Origin {
+	tb.Helper()
+	o := &Origin{API: freeAddr(tb), Internal: freeAddr(tb), keyFile: filepath.Join(tb.TempDir(), "admin.key")}
 	databaseURL := f.databaseURL
 	if spec.ProxyPostgres {
 		u, err := url.Parse(databaseURL)
 		if err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
-		o.Database = services.NewProxy(t, u.Host)
+		o.Database = services.NewProxy(tb, u.Host)
 		u.Host = o.Database.Addr()
 		databaseURL = u.String()
 	}
-	o.Process = newProcess(t, spec.Binaries, "origin-"+strconv.Itoa(i), originBinary, []string{"serve"}, map[string]string{
+	o.Process = newProcess(tb, spec.Binaries, "origin-"+strconv.Itoa(i), originBinary, []string{"serve"}, map[string]string{
 		"WAYPOST_LISTEN":          o.API,
 		"WAYPOST_INTERNAL_LISTEN": o.Internal,
 		"WAYPOST_INTERNAL_SECRET": secret,
@@ -140,11 +140,11 @@ func (f *Fleet) newOrigin(t testing.TB, spec Spec, i int) *Origin {
 	return o
 }
 
-func (f *Fleet) newEdge(t testing.TB, spec Spec, i int) *Edge {
-	t.Helper()
+func (f *Fleet) newEdge(tb testing.TB, spec Spec, i int) *Edge {
+	tb.Helper()
 	region := spec.Edges[i]
-	e := &Edge{Region: region, Addr: freeAddr(t)}
-	e.Process = newProcess(t, spec.Binaries, "edge-"+region+"-"+strconv.Itoa(i), edgeBinary, nil, map[string]string{
+	e := &Edge{Region: region, Addr: freeAddr(tb)}
+	e.Process = newProcess(tb, spec.Binaries, "edge-"+region+"-"+strconv.Itoa(i), edgeBinary, nil, map[string]string{
 		"WAYPOST_REGION":          region,
 		"WAYPOST_EDGE_ID":         region + "-" + strconv.Itoa(i),
 		"WAYPOST_LISTEN":          e.Addr,
@@ -177,32 +177,32 @@ func (f *Fleet) redisURL(spec Spec, region string, proxy int) string {
 }
 
 // AdminKeys are the first keys that this fleet's origins made, one at most from each.
-func (f *Fleet) AdminKeys(t testing.TB) (keys []string) {
-	t.Helper()
+func (f *Fleet) AdminKeys(tb testing.TB) (keys []string) {
+	tb.Helper()
 	for _, o := range f.Origins {
 		b, err := os.ReadFile(o.keyFile)
 		switch {
 		case err == nil:
 			keys = append(keys, strings.TrimSpace(string(b)))
 		case !os.IsNotExist(err):
-			t.Fatalf("%s: admin key: %v", o.Name, err)
+			tb.Fatalf("%s: admin key: %v", o.Name, err)
 		}
 	}
 	return keys
 }
 
 // API calls the first origin as the admin.
-func (f *Fleet) API(t testing.TB) *API {
-	t.Helper()
-	return f.APIOf(t, f.Origins[0])
+func (f *Fleet) API(tb testing.TB) *API {
+	tb.Helper()
+	return f.APIOf(tb, f.Origins[0])
 }
 
 // APIOf calls an origin as the admin.
-func (f *Fleet) APIOf(t testing.TB, o *Origin) *API {
-	t.Helper()
-	keys := f.AdminKeys(t)
+func (f *Fleet) APIOf(tb testing.TB, o *Origin) *API {
+	tb.Helper()
+	keys := f.AdminKeys(tb)
 	if len(keys) != 1 {
-		t.Fatalf("admin keys: got %d, want 1", len(keys))
+		tb.Fatalf("admin keys: got %d, want 1", len(keys))
 	}
-	return newAPI(t, o.API, keys[0])
+	return newAPI(tb, o.API, keys[0])
 }

@@ -14,6 +14,7 @@ type Load struct {
 	From    netip.Addr                 // the clients' address, one of 127.0.0.0/8; zero: any
 	Request func(i int) Request        // the i-th
 	Check   func(i int, r Reply) error // judges its answer; called from many goroutines at once
+	Ready   func()                     // nil, or called for each connection once all are open, before the first request
 }
 
 // Run sends the load and returns the first error of each connection, which ends that connection's share.
@@ -28,6 +29,9 @@ func (e *Edge) Run(ctx context.Context, l Load) (failed []error) {
 			conn, err := Connect(ctx, e.Addr, l.From)
 			open.Done()
 			open.Wait()
+			if l.Ready != nil {
+				l.Ready()
+			}
 			if err == nil {
 				err = l.share(conn, n)
 			}

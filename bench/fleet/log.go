@@ -17,14 +17,14 @@ type logFile struct {
 }
 
 // newLog opens a log that is judged, and printed if the test failed, at the test's end.
-func newLog(t testing.TB, name string) *logFile {
-	t.Helper()
-	file, err := os.OpenFile(filepath.Join(t.TempDir(), name+".log"), os.O_CREATE|os.O_APPEND|os.O_RDWR, 0o600)
+func newLog(tb testing.TB, name string) *logFile {
+	tb.Helper()
+	file, err := os.OpenFile(filepath.Join(tb.TempDir(), name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600) //nolint:gosec // a file in the test's own folder
 	if err != nil {
-		t.Fatalf("log of %s: %v", name, err)
+		tb.Fatalf("log of %s: %v", name, err)
 	}
 	l := &logFile{name: name, file: file}
-	t.Cleanup(func() { l.judge(t) })
+	tb.Cleanup(func() { l.judge(tb) })
 	return l
 }
 
@@ -38,18 +38,18 @@ func (l *logFile) read() []byte {
 }
 
 // judge fails the test for what must stand in no log.
-func (l *logFile) judge(t testing.TB) {
-	t.Helper()
+func (l *logFile) judge(tb testing.TB) {
+	tb.Helper()
 	text := l.read()
 	for _, mark := range []string{"DATA RACE", "panic: ", "fatal error: ", `handler panicked`, `panic in an`} {
 		if at := bytes.Index(text, []byte(mark)); at >= 0 {
-			t.Errorf("%s: its log says %q:\n%s", l.name, mark, text[at:min(len(text), at+logTail)])
+			tb.Errorf("%s: its log says %q:\n%s", l.name, mark, text[at:min(len(text), at+logTail)])
 		}
 	}
-	if t.Failed() {
-		t.Logf("log of %s, its end:\n%s", l.name, text[max(0, len(text)-logTail):])
+	if tb.Failed() {
+		tb.Logf("log of %s, its end:\n%s", l.name, text[max(0, len(text)-logTail):])
 	}
 	if err := l.file.Close(); err != nil {
-		t.Errorf("log of %s: %v", l.name, err)
+		tb.Errorf("log of %s: %v", l.name, err)
 	}
 }

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -40,13 +42,13 @@ func (p *Process) Ready(ctx context.Context) (Readiness, error) {
 }
 
 // AwaitReady waits until the process is ready, and fails the test at once if it has ended.
-func (p *Process) AwaitReady(t testing.TB) {
-	t.Helper()
-	Await(t, p.Name+" is ready", func() error {
+func (p *Process) AwaitReady(tb testing.TB) {
+	tb.Helper()
+	Await(tb, p.Name+" is ready", func() error {
 		if err := p.alive(); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
-		r, err := p.Ready(t.Context())
+		r, err := p.Ready(tb.Context())
 		if err == nil && r.Code != http.StatusOK {
 			err = fmt.Errorf("%s: %d, %+v", p.Name, r.Code, r)
 		}
@@ -55,10 +57,10 @@ func (p *Process) AwaitReady(t testing.TB) {
 }
 
 // AwaitPart waits until /readyz gives a part this state, with this answer's status and sum.
-func (p *Process) AwaitPart(t testing.TB, part, state string, code int, status string) {
-	t.Helper()
-	Await(t, p.Name+": "+part+" is "+state, func() error {
-		r, err := p.Ready(t.Context())
+func (p *Process) AwaitPart(tb testing.TB, part, state string, code int, status string) {
+	tb.Helper()
+	Await(tb, p.Name+": "+part+" is "+state, func() error {
+		r, err := p.Ready(tb.Context())
 		switch {
 		case err != nil:
 			return err
@@ -98,15 +100,15 @@ func (p *Process) Metrics(ctx context.Context) (Metrics, error) {
 }
 
 // Metric is Sum of a scrape made now.
-func (p *Process) Metric(t testing.TB, name string, labels ...string) float64 {
-	t.Helper()
-	all, err := p.Metrics(t.Context())
+func (p *Process) Metric(tb testing.TB, name string, labels ...string) float64 {
+	tb.Helper()
+	all, err := p.Metrics(tb.Context())
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	sum, err := all.Sum(name, labels...)
 	if err != nil {
-		t.Fatalf("%s: %v", p.Name, err)
+		tb.Fatalf("%s: %v", p.Name, err)
 	}
 	return sum
 }
@@ -132,6 +134,26 @@ series:
 		return 0, errors.New("no metric " + name + strings.Join(labels, ","))
 	}
 	return sum, nil
+}
+
+// logMetrics prints what the process has counted, if the test failed.
+func (p *Process) logMetrics(tb testing.TB) {
+	tb.Helper()
+	if !tb.Failed() {
+		return
+	}
+	all, err := p.Metrics(context.WithoutCancel(tb.Context()))
+	if err != nil {
+		tb.Logf("metrics of %s: %v", p.Name, err)
+		return
+	}
+	var lines strings.Builder
+	for _, series := range slices.Sorted(maps.Keys(all)) {
+		if all[series] != 0 && strings.HasPrefix(series, "waypost_") && !strings.Contains(series, "_seconds") {
+			fmt.Fprintf(&lines, "%s %v\n", series, all[series])
+		}
+	}
+	tb.Logf("metrics of %s:\n%s", p.Name, &lines)
 }
 
 // page reads a page of the ops listener, by a connection of its own: a process that was killed or paused leaves no

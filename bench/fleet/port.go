@@ -10,15 +10,15 @@ import (
 
 // freeAddr returns an address of 127.0.0.1 that nobody listens on. Its port lies below those that Linux gives to
 // outgoing connections (32768 and up), so that it is still free when a process is started again on it.
-func freeAddr(t testing.TB) string {
-	t.Helper()
+func freeAddr(tb testing.TB) string {
+	tb.Helper()
 	for range 100 {
 		addr := fmt.Sprintf("127.0.0.1:%d", 12000+rand.N(20000)) //nolint:gosec // any port will do
-		if free(t.Context(), addr) {
+		if free(tb.Context(), addr) {
 			return addr
 		}
 	}
-	t.Fatal("no free port on 127.0.0.1")
+	tb.Fatal("no free port on 127.0.0.1")
 	return ""
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"testing"
@@ -31,11 +32,11 @@ type Process struct {
 	proc *process.Process // nil: not running, and not to be
 }
 
-func newProcess(t testing.TB, binaries *Binaries, name, binary string, args []string, env ...map[string]string) *Process {
-	t.Helper()
-	p := &Process{Name: name, Ops: freeAddr(t), binaries: binaries, binary: binary, args: args, log: newLog(t, name)}
+func newProcess(tb testing.TB, binaries *Binaries, name, binary string, args []string, env ...map[string]string) *Process {
+	tb.Helper()
+	p := &Process{Name: name, Ops: freeAddr(tb), binaries: binaries, binary: binary, args: args, log: newLog(tb, name)}
 	p.env = merged(append([]map[string]string{{"WAYPOST_OPS_LISTEN": p.Ops}}, env...)...)
-	t.Cleanup(func() { p.end(t) })
+	tb.Cleanup(func() { p.end(tb) })
 	return p
 }
 
@@ -43,19 +44,17 @@ func newProcess(t testing.TB, binaries *Binaries, name, binary string, args []st
 func merged(env ...map[string]string) map[string]string {
 	all := map[string]string{}
 	for _, some := range env {
-		for name, value := range some {
-			all[name] = value
-		}
+		maps.Copy(all, some)
 	}
 	return all
 }
 
 // Launch starts the process and does not wait for anything.
-func (p *Process) Launch(t testing.TB) {
-	t.Helper()
-	path, err := p.binaries.path(t.Context(), p.binary)
+func (p *Process) Launch(tb testing.TB) {
+	tb.Helper()
+	path, err := p.binaries.path(tb.Context(), p.binary)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	// Nothing of this process' own environment. The race detector would hold every exit up for a second.
 	env := []string{"GORACE=atexit_sleep_ms=0"}
@@ -63,9 +62,9 @@ func (p *Process) Launch(t testing.TB) {
 		env = append(env, name+"="+value)
 	}
 	slices.Sort(env)
-	proc, err := process.Start(t.Context(), process.Spec{Name: p.Name, Path: path, Args: p.args, Env: env, Output: p.log.file})
+	proc, err := process.Start(tb.Context(), process.Spec{Name: p.Name, Path: path, Args: p.args, Env: env, Output: p.log.file})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -73,22 +72,22 @@ func (p *Process) Launch(t testing.TB) {
 }
 
 // Start starts the process and waits until it is ready.
-func (p *Process) Start(t testing.TB) {
-	t.Helper()
-	p.Launch(t)
-	p.AwaitReady(t)
+func (p *Process) Start(tb testing.TB) {
+	tb.Helper()
+	p.Launch(tb)
+	p.AwaitReady(tb)
 }
 
 // Stop ends the process by SIGTERM. It must go in time, and with exit status 0.
-func (p *Process) Stop(t testing.TB) {
-	t.Helper()
+func (p *Process) Stop(tb testing.TB) {
+	tb.Helper()
 	proc := p.take()
 	if proc == nil {
-		t.Errorf("stop %s: it does not run", p.Name)
+		tb.Errorf("stop %s: it does not run", p.Name)
 		return
 	}
-	if err := stop(t.Context(), proc); err != nil {
-		t.Errorf("stop %s: %v", p.Name, err)
+	if err := stop(tb.Context(), proc); err != nil {
+		tb.Errorf("stop %s: %v", p.Name, err)
 	}
 }
 
@@ -100,10 +99,10 @@ func (p *Process) Kill() {
 }
 
 // Restart stops the process and starts it again.
-func (p *Process) Restart(t testing.TB) {
-	t.Helper()
-	p.Stop(t)
-	p.Start(t)
+func (p *Process) Restart(tb testing.TB) {
+	tb.Helper()
+	p.Stop(tb)
+	p.Start(tb)
 }
 
 // Pause stops the process where it is: connections stay open, nothing answers.
@@ -143,28 +142,37 @@ func (p *Process) alive() error {
 	}
 	select {
 	case <-proc.Done():
-		return fmt.Errorf("%s ended by itself: %v", p.Name, proc.Wait())
+		return ended(p.Name, proc)
 	default:
 		return nil
 	}
 }
 
 // end stops what still runs at the test's end.
-func (p *Process) end(t testing.TB) {
-	t.Helper()
+func (p *Process) end(tb testing.TB) {
+	tb.Helper()
 	proc := p.take()
 	if proc == nil {
 		return
 	}
 	select {
 	case <-proc.Done():
-		t.Errorf("%s ended by itself: %v", p.Name, proc.Wait())
+		tb.Error(ended(p.Name, proc))
 		return
 	default:
 	}
-	if err := stop(context.WithoutCancel(t.Context()), proc); err != nil {
-		t.Errorf("stop %s: %v", p.Name, err)
+	p.logMetrics(tb)
+	if err := stop(context.WithoutCancel(tb.Context()), proc); err != nil {
+		tb.Errorf("stop %s: %v", p.Name, err)
 	}
+}
+
+// ended is what became of a process that nobody stopped.
+func ended(name string, proc *process.Process) error {
+	if err := proc.Wait(); err != nil {
+		return fmt.Errorf("%s ended by itself: %w", name, err)
+	}
+	return fmt.Errorf("%s ended by itself with exit status 0", name)
 }
 
 func stop(ctx context.Context, proc *process.Process) error {

@@ -120,13 +120,13 @@ func (c *Conn) Ask(r Request) (Reply, error) {
 }
 
 // Dial opens a connection to the edge that is closed at the test's end.
-func (e *Edge) Dial(t testing.TB) *Conn {
-	t.Helper()
-	c, err := Connect(t.Context(), e.Addr, netip.Addr{})
+func (e *Edge) Dial(tb testing.TB) *Conn {
+	tb.Helper()
+	c, err := Connect(tb.Context(), e.Addr, netip.Addr{})
 	if err != nil {
-		t.Fatalf("%s: %v", e.Name, err)
+		tb.Fatalf("%s: %v", e.Name, err)
 	}
-	t.Cleanup(func() { _ = c.Close() })
+	tb.Cleanup(func() { _ = c.Close() })
 	return c
 }
 
@@ -145,17 +145,20 @@ func (e *Edge) Ask(ctx context.Context, r Request) (Reply, error) {
 }
 
 // Must is Ask, and fails the test where there is no answer.
-func (e *Edge) Must(t testing.TB, r Request) Reply {
-	t.Helper()
-	reply, err := e.Ask(t.Context(), r)
+func (e *Edge) Must(tb testing.TB, r Request) Reply {
+	tb.Helper()
+	reply, err := e.Ask(tb.Context(), r)
 	if err != nil {
-		t.Fatalf("%s %.80q: %v", or(r.Method, http.MethodGet), r.Path, err)
+		tb.Fatalf("%s %.80q: %v", or(r.Method, http.MethodGet), r.Path, err)
 	}
 	return reply
 }
 
 // Get asks for a path.
-func (e *Edge) Get(t testing.TB, path string) Reply {
-	t.Helper()
-	return e.Must(t, Request{Path: path})
+func (e *Edge) Get(tb testing.TB, path string) Reply {
+	tb.Helper()
+	return e.Must(tb, Request{Path: path})
 }
+
+// Held is how many bytes have been received beyond the answers that were read.
+func (c *Conn) Held() int { return c.in.Buffered() }

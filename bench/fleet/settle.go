@@ -6,12 +6,18 @@ import (
 	"io"
 	"net/http"
 	"testing"
+	"time"
 
 	"waypost/shared/feed"
 )
 
+// headsLimit bounds one question for heads, so that another origin can be asked in place of one that hangs.
+const headsLimit = 3 * time.Second
+
 // Heads asks the origin's internal listener for the last position of every shard.
 func (o *Origin) Heads(ctx context.Context) (*feed.Heads, error) {
+	ctx, cancel := context.WithTimeout(ctx, headsLimit)
+	defer cancel()
 	code, body, err := o.Ask(ctx, "/v1/heads")
 	switch {
 	case err != nil:
@@ -24,6 +30,8 @@ func (o *Origin) Heads(ctx context.Context) (*feed.Heads, error) {
 
 // Ask calls the internal listener as an edge does.
 func (o *Origin) Ask(ctx context.Context, path string) (code int, body []byte, err error) {
+	ctx, cancel := context.WithTimeout(ctx, answerLimit)
+	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+o.Internal+path, nil)
 	if err != nil {
 		return 0, nil, err
@@ -41,12 +49,12 @@ func (o *Origin) Ask(ctx context.Context, path string) (code int, body []byte, e
 
 // Settle waits until every edge that runs has applied all that was committed before the call. It compares sums over
 // all shards, so nothing may be written meanwhile.
-func (f *Fleet) Settle(t testing.TB) {
-	t.Helper()
+func (f *Fleet) Settle(tb testing.TB) {
+	tb.Helper()
 	var heads *feed.Heads
-	Await(t, "an origin answers with heads", func() (err error) {
+	Await(tb, "an origin answers with heads", func() (err error) {
 		for _, o := range f.Origins {
-			if heads, err = o.Heads(t.Context()); err == nil {
+			if heads, err = o.Heads(tb.Context()); err == nil {
 				return nil
 			}
 		}
@@ -54,20 +62,20 @@ func (f *Fleet) Settle(t testing.TB) {
 	})
 	for _, e := range f.Edges {
 		if e.current() != nil {
-			e.awaitPosition(t, heads)
+			e.awaitPosition(tb, heads)
 		}
 	}
 }
 
-// Settle waits until the edge has applied all that this origin has committed.
-func (e *Edge) awaitPosition(t testing.TB, heads *feed.Heads) {
-	t.Helper()
+// awaitPosition waits until the edge has applied all changes up to these heads.
+func (e *Edge) awaitPosition(tb testing.TB, heads *feed.Heads) {
+	tb.Helper()
 	var want uint64
 	for _, seq := range heads.Seq {
 		want += seq
 	}
-	Await(t, e.Name+" has applied all changes", func() error {
-		m, err := e.Metrics(t.Context())
+	Await(tb, e.Name+" has applied all changes", func() error {
+		m, err := e.Metrics(tb.Context())
 		if err != nil {
 			return err
 		}
@@ -87,11 +95,11 @@ func (e *Edge) awaitPosition(t testing.TB, heads *feed.Heads) {
 }
 
 // AwaitFilters waits until every edge that runs sees a usable Bloom filter for each shard of its region.
-func (f *Fleet) AwaitFilters(t testing.TB) {
-	t.Helper()
+func (f *Fleet) AwaitFilters(tb testing.TB) {
+	tb.Helper()
 	for _, e := range f.Edges {
-		Await(t, e.Name+" has all filters", func() error {
-			m, err := e.Metrics(t.Context())
+		Await(tb, e.Name+" has all filters", func() error {
+			m, err := e.Metrics(tb.Context())
 			if err != nil {
 				return err
 			}

@@ -92,7 +92,7 @@ func TestAHitDoesNotWaitForTheFillBehindIt(t *testing.T) {
 				State: feed.Enabled, Status: 302, Target: "https://example.com/" + string(code),
 			}}}, nil
 		},
-		Settings: func() *feed.Config { return nil },
+		Settings: func() *feed.Config { return &feed.Config{Epoch: 1} },
 		Now:      func() int64 { return now },
 		Client:   func(peer netip.Addr, _ [][]byte) netip.Addr { return peer },
 		Admit:    func(context.Context, netip.Addr) (int, bool) { return 0, true },
