@@ -21,7 +21,7 @@ BENCHTIME  ?= 1s
 BENCHCOUNT ?= 3
 BENCH      ?= .
 PROFILE    ?= waypost/edge/internal/httpd
-FAULTS     ?= Fault|Down|Slow|Flush|Kill|Pause|Cut|Restart|Outlives|Stall
+FAULTS     ?= Fault|Down|Slow|Flush|Kill|Pause|Cut|Restart|Outlives|Stall|Rolling|Stopped
 
 .PHONY: help
 help: ## list the targets
@@ -52,12 +52,12 @@ servers:
 .PHONY: test
 test: servers build-race ## all tests of all modules with the race detector, on real PostgreSQL, Redis and NATS
 	go test -run Alloc $(ALLOCS)
-	CGO_ENABLED=1 go test -race -short -timeout 15m work
+	WAYPOST_TEST_BIN=$(CURDIR)/bin/race CGO_ENABLED=1 go test -race -short -timeout 15m work
 
 .PHONY: test-long
 test-long: servers build-race ## the same in their long versions
 	go test -run Alloc $(ALLOCS)
-	CGO_ENABLED=1 go test -race -timeout 60m work
+	WAYPOST_TEST_BIN=$(CURDIR)/bin/race CGO_ENABLED=1 go test -race -timeout 60m work
 
 .PHONY: check
 check: $(GOLANGCI) ## format, lint, tidy and vet, all with nothing to complain about

@@ -42,7 +42,7 @@ func (o *origin) live(ctx context.Context) error {
 		return err
 	}
 	loader := stampede.New(stampede.Config{
-		Redis: o.redis, Prefix: o.cfg.RedisKeys, Wait: o.cfg.StampedeWait,
+		Redis: o.redis, Prefix: o.cfg.RedisKeys, Wait: o.cfg.StampedeWait, OnRedis: report(o.redisPart),
 	}, store.Entry)
 	defer loader.Close()
 	snowflake := codes.NewSnowflake(store, codes.SnowflakeConfig{
@@ -55,15 +55,14 @@ func (o *origin) live(ctx context.Context) error {
 	o.register(store, loader)
 	o.public.open(admin)
 	o.internal.open(edgeapi.New(edgeapi.Config{
-		Secret: o.cfg.Secret, AllowAnyone: loopback(o.cfg.InternalListen), Logger: o.logger,
+		Secret: o.cfg.Secret, AllowAnyone: loopback(o.cfg.InternalListen), Logger: o.logger, Metrics: o.registry,
+		MaxPages: postgres.EdgeConns / 2, // so that probes and fills find a connection beside them
 	}, loader, store, store))
 
 	work, ctx := errgroup.WithContext(ctx)
 	work.Go(func() error { return snowflake.Run(ctx) })
 	work.Go(func() error { return watch(ctx, o.postgres, store.Ping) })
-	work.Go(func() error {
-		return watch(ctx, o.redisPart, func(ctx context.Context) error { return o.redis.Ping(ctx).Err() })
-	})
+	work.Go(func() error { return watch(ctx, o.redisPart, loader.Ping) })
 	return work.Wait()
 }
 

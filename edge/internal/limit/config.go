@@ -26,7 +26,7 @@ const (
 	// DefaultExactTimeout is longer: in mode Exact nothing may be admitted beyond
 	// the shared bucket, so Redis is worth waiting for on a busy machine.
 	DefaultExactTimeout = 500 * time.Millisecond
-	DefaultTable   = 1 << 16
+	DefaultTable        = 1 << 16
 )
 
 const (

@@ -6,6 +6,9 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
+	"waypost/origin/internal/outage"
 	"waypost/shared/feed"
 	"waypost/shared/link"
 )
@@ -40,7 +43,8 @@ type Config struct {
 	MaxRequests  int           // at the same time, in all; beyond it 503 at once; 4096
 	MaxPages     int           // answers of up to 1 MiB made at the same time; the rest waits; 16
 
-	Logger *slog.Logger // takes faults of this service; required
+	Logger  *slog.Logger          // takes faults of this service; required
+	Metrics prometheus.Registerer // nil: requests are counted for nobody
 }
 
 func (c Config) withDefaults() Config {
@@ -67,6 +71,9 @@ type handler struct {
 	config configStore
 	heads  *headsReader
 	pages  chan struct{} // one for each page that is being made
+
+	metrics *metrics
+	outages *outage.Log
 }
 
 // New makes the handler. It starts no goroutine; limits on slow clients are the
@@ -77,6 +84,8 @@ func New(cfg Config, fills loader, feeds feedStore, config configStore) http.Han
 		cfg: cfg, fills: fills, feeds: feeds, config: config,
 		heads: newHeadsReader(feeds.Heads, cfg.ProbeTimeout),
 		pages: make(chan struct{}, cfg.MaxPages),
+
+		metrics: newMetrics(cfg.Metrics), outages: outage.New(cfg.Logger),
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/fill", h.route(h.fill))
@@ -89,5 +98,5 @@ func New(cfg Config, fills loader, feeds feedStore, config configStore) http.Han
 	served = h.timed(served)
 	served = h.crowded(served)
 	served = h.authorized(served)
-	return h.recovered(served)
+	return h.observed(mux, h.recovered(served))
 }

@@ -84,8 +84,17 @@ type Receipt struct {
 // edges.
 const AckCommit = "commit"
 
-// write commits the mutations and publishes what they changed.
+// writeTimeout bounds a write once it has begun.
+const writeTimeout = 20 * time.Second
+
+// write commits the mutations and publishes what they changed. A caller that
+// goes away meanwhile does not stop it: what is committed must be published.
 func (s *Service) write(ctx context.Context, ms []Mutation) ([]Result, Receipt, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, Receipt{}, err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
+	defer cancel()
 	start := time.Now()
 	results, err := s.store.Write(ctx, ms)
 	if err != nil {

@@ -19,8 +19,10 @@ const maxChangesBytes = 1 << 20
 // as one answer holds. It asks for a reset if they are of another epoch, not
 // kept any more, or if from lies beyond the head.
 func (s *Store) Changes(ctx context.Context, shard int, epoch, from uint64) (*feed.Changes, error) {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
 	after := signed(min(from, math.MaxInt64))
-	rows, err := s.pool.Query(ctx, `
+	rows, err := s.edges.Query(ctx, `
 		SELECT e.n, h.seq, o.seq, o.kind, o.at, o.domain, o.code, o.value
 		FROM epoch e CROSS JOIN shard_head h LEFT JOIN LATERAL (
 			SELECT *, sum(octet_length(value)) OVER (ORDER BY seq) - octet_length(value) AS before

@@ -13,6 +13,8 @@ import (
 
 // Link reads a link. The error is link.ErrNotFound for a tombstone too.
 func (s *Store) Link(ctx context.Context, key link.Key) (link.Link, error) {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
 	var epoch int64
 	var r linkRow
 	err := s.pool.QueryRow(ctx, `
@@ -31,10 +33,12 @@ func (s *Store) Link(ctx context.Context, key link.Key) (link.Link, error) {
 // one snapshot, so that every change up to AsOf is in it, also where the key is
 // absent.
 func (s *Store) Entry(ctx context.Context, key link.Key) (*feed.Entry, error) {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
 	s.loads.Add(1)
 	var epoch, head int64
 	var r linkRow
-	err := s.pool.QueryRow(ctx, `
+	err := s.edges.QueryRow(ctx, `
 		SELECT e.n, h.seq, `+linkColumns+`
 		FROM epoch e CROSS JOIN shard_head h LEFT JOIN links l ON l.domain = $2 AND l.code = $3
 		WHERE h.shard = $1`, feed.Shard(key.Hash()), key.Domain, key.Code).
@@ -52,9 +56,11 @@ func (s *Store) Entry(ctx context.Context, key link.Key) (*feed.Entry, error) {
 
 // Heads reads the last position of every shard, in one snapshot.
 func (s *Store) Heads(ctx context.Context) (*feed.Heads, error) {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
 	var epoch, now int64
 	var seq []int64
-	err := s.pool.QueryRow(ctx, `
+	err := s.edges.QueryRow(ctx, `
 		SELECT e.n, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint,
 			(SELECT array_agg(seq ORDER BY shard) FROM shard_head)
 		FROM epoch e`).Scan(&epoch, &now, &seq)
