@@ -21,14 +21,14 @@ BENCHTIME  ?= 1s
 BENCHCOUNT ?= 3
 BENCH      ?= .
 PROFILE    ?= waypost/edge/internal/httpd
-FAULTS     ?= Fault|Down|Slow|Flush|Kill|Pause|Cut|Restart|Outlives|Stall
+FAULTS     ?= Fault|Down|Slow|Flush|Kill|Pause|Cut|Restart|Outlives|Stall|Rolling|Stopped
 
 .PHONY: help
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: run
-run: build ## start the whole stack on 127.0.0.1 and stay in front; Ctrl-C stops it
+run: build ## start the whole stack on 127.0.0.1 and stay in front; Ctrl-C stops it (WAYPOST_PORT_SHIFT=n moves its ports, WAYPOST_DATA=dir its data)
 	@exec bin/waypost-local run
 
 .PHONY: build
@@ -52,12 +52,12 @@ servers:
 .PHONY: test
 test: servers build-race ## all tests of all modules with the race detector, on real PostgreSQL, Redis and NATS
 	go test -run Alloc $(ALLOCS)
-	CGO_ENABLED=1 go test -race -short -timeout 15m work
+	WAYPOST_TEST_BIN=$(CURDIR)/bin/race CGO_ENABLED=1 go test -race -short -timeout 15m work
 
 .PHONY: test-long
 test-long: servers build-race ## the same in their long versions
 	go test -run Alloc $(ALLOCS)
-	CGO_ENABLED=1 go test -race -timeout 60m work
+	WAYPOST_TEST_BIN=$(CURDIR)/bin/race CGO_ENABLED=1 go test -race -timeout 60m work
 
 .PHONY: check
 check: $(GOLANGCI) ## format, lint, tidy and vet, all with nothing to complain about

@@ -3,6 +3,7 @@ package deploy
 import (
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -80,7 +81,7 @@ func TestComposeHoldsNoLiteralSecret(t *testing.T) {
 	for name, s := range project(t).Services {
 		for key, value := range s.Environment {
 			secret := strings.Contains(key, "PASSWORD") || strings.Contains(key, "SECRET") || strings.Contains(key, "AUTH") ||
-				(value != nil && strings.Contains(*value, "@"))
+				(value != nil && (strings.Contains(*value, "@") || strings.Contains(*value, "password:")))
 			if !secret || value == nil || strings.HasPrefix(key, "POSTGRES_INITDB") {
 				continue
 			}
@@ -180,12 +181,46 @@ func TestComposeGivesEachServiceItsSurroundings(t *testing.T) {
 	}
 }
 
-// TestComposeNATSLetsNoEdgePublishChanges reads the configuration with the server's own reader.
+// TestComposeCanMakeTheFilesOfEachService knows what compose refuses: it writes files that have no place on the host
+// into the container, and a root file system that is read-only takes none.
+func TestComposeCanMakeTheFilesOfEachService(t *testing.T) {
+	t.Parallel()
+	p := project(t)
+	for name, s := range p.Services {
+		if !s.ReadOnly {
+			continue
+		}
+		for _, c := range s.Configs {
+			if from := p.Configs[c.Source]; from.Content != "" || from.Environment != "" {
+				t.Errorf("%s is read-only and has the config %s, which is no file", name, c.Source)
+			}
+		}
+		for _, c := range s.Secrets {
+			if from := p.Secrets[c.Source]; from.Content != "" || from.Environment != "" {
+				t.Errorf("%s is read-only and has the secret %s, which is no file", name, c.Source)
+			}
+		}
+	}
+}
+
+// TestComposeNATSLetsNoEdgePublishChanges runs the service's command in a shell, with a server in its place, and reads
+// the configuration with the server's own reader.
 func TestComposeNATSLetsNoEdgePublishChanges(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "nats.conf")
-	if err := os.WriteFile(path, []byte(project(t).Configs["nats"].Content), 0o600); err != nil {
-		t.Fatal(err)
+	nats := project(t).Services["nats"]
+	dir := t.TempDir()
+	path := filepath.Join(dir, "nats.conf")
+	argv := slices.Concat(nats.Entrypoint, nats.Command)
+	script := &argv[len(argv)-1]
+	*script = strings.ReplaceAll(*script, "/tmp/nats.conf", path)
+	*script = strings.ReplaceAll(*script, "exec nats-server", "exec echo nats-server")
+	cmd := exec.CommandContext(t.Context(), argv[0], argv[1:]...)
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "NATS_CONF=" + *nats.Environment["NATS_CONF"]}
+	if out, err := cmd.CombinedOutput(); err != nil || string(out) != "nats-server -c "+path+"\n" {
+		t.Fatalf("%q: %s, %v", argv, out, err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("nats.conf: %v, %v, want mode 0600", info, err)
 	}
 	opts, err := server.ProcessConfigFile(path)
 	if err != nil {

@@ -23,9 +23,9 @@ type config struct {
 
 	OriginURLs []string `env:"WAYPOST_ORIGIN_URL" default:"http://127.0.0.1:9001" format:"http" required:"true" help:"internal listeners of the origins, the preferred one first"`
 	Secret     string   `env:"WAYPOST_INTERNAL_SECRET" secret:"true" help:"shared secret of the origins' internal listeners"`
-	RedisURL   string   `env:"WAYPOST_REDIS_URL" default:"redis://127.0.0.1:6379" format:"url" help:"the region's Redis; a cluster with ?addr=host:port for each further node"`
+	RedisURL   string   `env:"WAYPOST_REDIS_URL" default:"redis://127.0.0.1:6379" secret:"true" format:"url" help:"the region's Redis, redis://127.0.0.1:6379 if left out; a cluster with ?addr=host:port for each further node"`
 	RedisKeys  string   `env:"WAYPOST_REDIS_PREFIX" default:"wp" help:"beginning of all keys in Redis"`
-	NATSURL    string   `env:"WAYPOST_NATS_URL" default:"nats://127.0.0.1:4222" help:"NATS servers that carry the changes, separated by commas"`
+	NATSURL    []string `env:"WAYPOST_NATS_URL" default:"nats://127.0.0.1:4222" secret:"true" format:"url" help:"NATS servers that carry the changes, nats://127.0.0.1:4222 if left out"`
 	Subjects   string   `env:"WAYPOST_NATS_PREFIX" default:"waypost" help:"beginning of all NATS subjects, the same as at the origins"`
 
 	TrustedProxies []netip.Prefix `env:"WAYPOST_TRUSTED_PROXIES" help:"networks whose X-Forwarded-For is believed"`

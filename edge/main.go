@@ -91,7 +91,7 @@ func serve(ctx context.Context, cfg *config, stderr io.Writer) error {
 		return err
 	}
 	defer rdb.Close() //nolint:errcheck // nothing is left to be written
-	nc, err := nats.Connect(cfg.NATSURL, follow.Options(cfg.name(), report(natsPart))...)
+	nc, err := nats.Connect(strings.Join(cfg.NATSURL, ","), follow.Options(cfg.name(), report(natsPart))...)
 	if err != nil {
 		return fmt.Errorf("nats: %w", err)
 	}

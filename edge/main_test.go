@@ -224,12 +224,13 @@ func TestEveryFaultOfTheSettingsIsReportedAtOnce(t *testing.T) {
 	t.Parallel()
 	env := map[string]string{
 		"WAYPOST_REGION": "e u", "WAYPOST_LIMIT_MODE": "some", "WAYPOST_TLS_KEY": "k", "WAYPOST_L1_BYTES": "many", "WAYPOST_INTERNAL_SECRET": "hush",
+		"WAYPOST_REDIS_URL": "redis://:hush@host:port", "WAYPOST_NATS_URL": "nats://127.0.0.1:4222,nats://u:hush@host:port",
 	}
 	err := run(t.Context(), []string{"--no-such-flag"}, func(name string) string { return env[name] }, io.Discard, io.Discard)
 	if _, ok := errors.AsType[*settings.FaultsError](err); !ok {
 		t.Fatalf("got error %v, want faults", err)
 	}
-	for _, name := range []string{"WAYPOST_REGION", "WAYPOST_LIMIT_MODE", "WAYPOST_TLS_CERT", "WAYPOST_L1_BYTES", "no-such-flag"} {
+	for _, name := range []string{"WAYPOST_REGION", "WAYPOST_LIMIT_MODE", "WAYPOST_TLS_CERT", "WAYPOST_L1_BYTES", "WAYPOST_REDIS_URL", "WAYPOST_NATS_URL", "no-such-flag"} {
 		if !strings.Contains(err.Error(), name) {
 			t.Errorf("%q does not name %s", err, name)
 		}

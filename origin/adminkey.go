@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"waypost/origin/internal/links"
@@ -34,9 +35,20 @@ func firstKey(ctx context.Context, keys *links.Keys, path string, stderr io.Writ
 	case err != nil:
 		return err
 	case !made && written:
-		return os.Remove(path) // another origin was first, and told its own
+		return withdraw(ctx, keys, path, text)
 	case made && path == "":
 		_, err = fmt.Fprintf(stderr, "%s: first admin key, shown this once: %s\n", program, text)
+	}
+	return err
+}
+
+// withdraw removes the file of a key that was not made, because another origin
+// was first and told its own. But that one may have found this very file, and
+// made its key of it: then the file stays.
+func withdraw(ctx context.Context, keys *links.Keys, path, text string) error {
+	_, err := keys.Check(ctx, text)
+	if errors.Is(err, links.ErrUnknownKey) {
+		return os.Remove(path)
 	}
 	return err
 }
@@ -45,14 +57,13 @@ func firstKey(ctx context.Context, keys *links.Keys, path string, stderr io.Writ
 // the file holds if there is one. The file appears whole: an origin that starts
 // at the same moment reads all of it or finds none.
 func keepKey(path, text string) (kept string, written bool, err error) {
-	draft := path + ".new"
-	if err := os.Remove(draft); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	draft, err := writeDraft(path, text+"\n")
+	if draft != "" {
+		defer os.Remove(draft) //nolint:errcheck // a leftover tells no more than the file itself, to the same reader
+	}
+	if err != nil {
 		return "", false, err
 	}
-	if err := writeDraft(draft, text+"\n"); err != nil {
-		return "", false, err
-	}
-	defer os.Remove(draft) //nolint:errcheck // a leftover is removed by the next start
 	err = os.Link(draft, path)
 	if err == nil {
 		return text, true, nil
@@ -64,13 +75,14 @@ func keepKey(path, text string) (kept string, written bool, err error) {
 	return strings.TrimSpace(string(b)), false, err
 }
 
-// writeDraft makes a new file; O_EXCL keeps it from following a link that
-// somebody has put there.
-func writeDraft(path, text string) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600) //nolint:gosec // the operator names the file
+// writeDraft makes a new file beside path, under a name of its own: origins that
+// start at the same moment may share the folder. The name is "" if there is no
+// file.
+func writeDraft(path, text string) (draft string, err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".new*") // mode 0600, and O_EXCL
 	if err != nil {
-		return err
+		return "", err
 	}
 	_, err = f.WriteString(text)
-	return errors.Join(err, f.Sync(), f.Close())
+	return f.Name(), errors.Join(err, f.Sync(), f.Close())
 }

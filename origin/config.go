@@ -25,10 +25,10 @@ type config struct {
 
 	Database postgres.Config
 
-	RedisURL  string `env:"WAYPOST_REDIS_URL" default:"redis://127.0.0.1:6379" format:"url" help:"the origins' Redis; a cluster with ?addr=host:port for each further node"`
-	RedisKeys string `env:"WAYPOST_REDIS_PREFIX" default:"wp-origin" help:"beginning of all keys in Redis"`
-	NATSURL   string `env:"WAYPOST_NATS_URL" default:"nats://127.0.0.1:4222" help:"NATS servers that carry the changes, separated by commas"`
-	Subjects  string `env:"WAYPOST_NATS_PREFIX" default:"waypost" help:"beginning of all NATS subjects, the same as at the edges"`
+	RedisURL  string   `env:"WAYPOST_REDIS_URL" default:"redis://127.0.0.1:6379" secret:"true" format:"url" help:"the origins' Redis, redis://127.0.0.1:6379 if left out; a cluster with ?addr=host:port for each further node"`
+	RedisKeys string   `env:"WAYPOST_REDIS_PREFIX" default:"wp-origin" help:"beginning of all keys in Redis"`
+	NATSURL   []string `env:"WAYPOST_NATS_URL" default:"nats://127.0.0.1:4222" secret:"true" format:"url" help:"NATS servers that carry the changes, nats://127.0.0.1:4222 if left out"`
+	Subjects  string   `env:"WAYPOST_NATS_PREFIX" default:"waypost" help:"beginning of all NATS subjects, the same as at the edges"`
 
 	StaleBound   time.Duration `env:"WAYPOST_STALE_BOUND" default:"1s" min:"300ms" max:"1m" help:"how old an unmarked answer of an edge may be, and how long a write waits for edges; kept in PostgreSQL, where the origin that starts last sets it"`
 	StampedeWait time.Duration `env:"WAYPOST_STAMPEDE_WAIT" default:"100ms" min:"1ms" max:"1m" help:"for how long a fill waits for the same fill of another origin"`

@@ -31,11 +31,12 @@ func (in invocation) key(ctx context.Context) error {
 	return faultOf("key", "needs create, list or revoke")
 }
 
-// createKey prints the key, alone on its line, for scripts.
+// createKey prints the key, alone on stdout, for scripts; what it may do is said
+// on stderr.
 func (in invocation) createKey(ctx context.Context) error {
 	var cfg struct {
 		Owner    string   `flag:"owner" help:"owner whose links the key is confined to; not with admin"`
-		Scopes   []string `flag:"scopes" default:"links:read,links:write,stats:read" enum:"links:read,links:write,stats:read,admin" help:"what the key may do"`
+		Scopes   []string `flag:"scopes" default:"links:read,links:write,stats:read" enum:"links:read,links:write,stats:read,admin" help:"what the key may do; left out, everything about links but not about keys: for that it takes admin, which may do all"`
 		Note     string   `flag:"note" help:"for people"`
 		Database postgres.Config
 	}
@@ -43,13 +44,18 @@ func (in invocation) createKey(ctx context.Context) error {
 		return err
 	}
 	return withKeys(ctx, cfg.Database, func(keys *links.Keys) error {
-		_, text, err := keys.Make(ctx, cfg.Owner, cfg.Scopes, cfg.Note)
+		key, text, err := keys.Make(ctx, cfg.Owner, cfg.Scopes, cfg.Note)
 		if invalid, ok := errors.AsType[*link.InvalidError](err); ok {
 			return faultOf("--"+invalid.Fields[0].Field, invalid.Fields[0].Reason)
 		}
 		if err != nil {
 			return err
 		}
+		owner := ""
+		if key.Owner != "" {
+			owner = ", confined to links of " + key.Owner
+		}
+		_, _ = fmt.Fprintf(in.stderr, "%s: key %s with scopes %s%s, shown this once:\n", program, key.ID, strings.Join(key.Scopes, ","), owner)
 		_, err = fmt.Fprintln(in.stdout, text)
 		return err
 	})
@@ -86,8 +92,11 @@ func (in invocation) revokeKey(ctx context.Context) error {
 	}
 	return withKeys(ctx, cfg.Database, func(keys *links.Keys) error {
 		err := keys.Revoke(ctx, rest[0])
-		if errors.Is(err, link.ErrNotFound) {
+		switch {
+		case errors.Is(err, link.ErrNotFound):
 			return fmt.Errorf("no valid key has the id %s", rest[0])
+		case errors.Is(err, links.ErrLastAdmin):
+			return fmt.Errorf("%s is the last admin key: make another one first, with key create --scopes admin", rest[0])
 		}
 		return err
 	})

@@ -43,8 +43,48 @@ func TestKeyCommands(t *testing.T) {
 	if err := run(t.Context(), []string{"key", "revoke", parts[1]}, env, io.Discard, io.Discard); exitCode(err, io.Discard) != 1 {
 		t.Errorf("revoking twice: %v, want exit 1", err)
 	}
+	admin := strings.Split(output("key", "create", "--scopes=admin"), "_")[1]
+	err := run(t.Context(), []string{"key", "revoke", admin}, env, io.Discard, io.Discard)
+	if exitCode(err, io.Discard) != 1 || !strings.Contains(err.Error(), "last admin key") {
+		t.Errorf("revoking the last admin key: %v, want a refusal that says so", err)
+	}
+	output("key", "create", "--scopes=admin")
+	output("key", "revoke", admin)
 	if err := run(t.Context(), []string{"key", "create", "--owner=ann", "--scopes=admin"}, env, io.Discard, io.Discard); exitCode(err, io.Discard) != 2 {
 		t.Errorf("confined admin key: %v, want exit 2", err)
+	}
+}
+
+func TestKeyCreateSaysWhichScopesItGives(t *testing.T) {
+	t.Parallel()
+	env := one("WAYPOST_DATABASE_URL", services.Postgres(t))
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{nil, "with scopes links:read,links:write,stats:read, shown"},
+		{[]string{"--scopes=stats:read", "--owner=ann"}, "with scopes stats:read, confined to links of ann, shown"},
+		{[]string{"--scopes=admin"}, "with scopes admin, shown"},
+	} {
+		var stdout, stderr bytes.Buffer
+		if err := run(t.Context(), append([]string{"key", "create"}, c.args...), env, &stdout, &stderr); err != nil {
+			t.Fatalf("%v: %v", c.args, err)
+		}
+		if !strings.Contains(stderr.String(), c.want) || strings.Contains(stderr.String(), strings.TrimSpace(stdout.String())) {
+			t.Errorf("%v: stderr = %q, want %q and not the key", c.args, &stderr, c.want)
+		}
+		if strings.Count(stdout.String(), "\n") != 1 || !strings.HasPrefix(stdout.String(), "wp_") {
+			t.Errorf("%v: stdout = %q, want the key alone", c.args, &stdout)
+		}
+	}
+	var help bytes.Buffer
+	if err := run(t.Context(), []string{"key", "create", "--help"}, env, &help, io.Discard); exitCode(err, io.Discard) != 0 {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"left out, everything about links", "default links:read,links:write,stats:read"} {
+		if !strings.Contains(help.String(), want) {
+			t.Errorf("--help lacks %q:\n%s", want, &help)
+		}
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync/atomic"
 	"time"
 )
 
@@ -26,6 +27,7 @@ type listener struct {
 	net    net.Listener
 	server *http.Server
 	drain  time.Duration
+	ending atomic.Bool // the signal to stop has come
 }
 
 // listen binds the address, so that a port in use is known at start; run must
@@ -37,8 +39,9 @@ func listen(ctx context.Context, name, address string, h http.Handler, drain tim
 	if err != nil {
 		return nil, fmt.Errorf("%s listener: %w", name, err)
 	}
-	return &listener{name: name, net: bound, drain: drain, server: &http.Server{
-		Handler:           h,
+	l := &listener{name: name, net: bound, drain: drain}
+	l.server = &http.Server{
+		Handler:           l.leaving(h),
 		ReadHeaderTimeout: headerTimeout,
 		ReadTimeout:       readTimeout,
 		WriteTimeout:      writeTimeout,
@@ -47,8 +50,53 @@ func listen(ctx context.Context, name, address string, h http.Handler, drain tim
 		ErrorLog:          slog.NewLogLogger(logger.Handler(), slog.LevelWarn),
 		// Requests in hand outlive the signal that stops the listener.
 		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
-	}}, nil
+	}
+	return l, nil
 }
+
+// leaving makes every answer that is sent after the signal the last one of its
+// connection, so that clients which keep theirs open move on during the drain.
+// The server's own switch would close connections at once on which a request
+// may be on its way.
+func (l *listener) leaving(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		last := &lastAnswer{ResponseWriter: w, ending: &l.ending}
+		h.ServeHTTP(last, r)
+		if !last.sent {
+			last.WriteHeader(http.StatusOK) // as net/http would
+		}
+	})
+}
+
+// lastAnswer looks at the moment when the header is sent whether the listener is
+// ending.
+type lastAnswer struct {
+	http.ResponseWriter
+	ending *atomic.Bool
+	sent   bool
+}
+
+// WriteHeader adds Connection: close where it is due.
+func (w *lastAnswer) WriteHeader(status int) {
+	if status >= http.StatusOK && !w.sent {
+		w.sent = true
+		if w.ending.Load() {
+			w.Header().Set("Connection", "close")
+		}
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+// Write implies 200, as net/http has it.
+func (w *lastAnswer) Write(b []byte) (int, error) {
+	if !w.sent {
+		w.WriteHeader(http.StatusOK)
+	}
+	return w.ResponseWriter.Write(b)
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (w *lastAnswer) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
 // run serves until ctx ends, goes on for the drain, then stops accepting and
 // lets requests in hand finish.
@@ -59,6 +107,7 @@ func (l *listener) run(ctx context.Context) error {
 	case err := <-ended:
 		return fmt.Errorf("%s listener: %w", l.name, err)
 	case <-ctx.Done():
+		l.ending.Store(true)
 	}
 	pause := time.NewTimer(l.drain)
 	defer pause.Stop()

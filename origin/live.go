@@ -41,7 +41,7 @@ func (o *origin) live(ctx context.Context) error {
 		return err
 	}
 	loader := stampede.New(stampede.Config{
-		Redis: o.redis, Prefix: o.cfg.RedisKeys, Wait: o.cfg.StampedeWait,
+		Redis: o.redis, Prefix: o.cfg.RedisKeys, Wait: o.cfg.StampedeWait, OnRedis: report(o.redisPart),
 	}, store.Entry)
 	defer loader.Close()
 	snowflake := codes.NewSnowflake(store, codes.SnowflakeConfig{
@@ -59,7 +59,8 @@ func (o *origin) live(ctx context.Context) error {
 	o.register(store, loader)
 	o.registerFleet(fleet)
 	o.internal.open(edgeapi.New(edgeapi.Config{
-		Secret: o.cfg.Secret, AllowAnyone: loopback(o.cfg.InternalListen), Logger: o.logger,
+		Secret: o.cfg.Secret, AllowAnyone: loopback(o.cfg.InternalListen), Logger: o.logger, Metrics: o.registry,
+		MaxPages: postgres.EdgeConns / 2, // so that probes and fills find a connection beside them
 	}, edgeapi.Rooms{
 		Fills: loader, Probes: fleet.probes, Acks: fleet.tracker.Acks(edges.ByHTTP), Feeds: store, Config: store,
 	}))
@@ -68,9 +69,7 @@ func (o *origin) live(ctx context.Context) error {
 	work.Go(func() error { return snowflake.Run(ctx) })
 	work.Go(func() error { return fleet.inbox.Run(ctx) })
 	work.Go(func() error { return o.prune(ctx, store) })
-	work.Go(func() error {
-		return watch(ctx, o.redisPart, func(ctx context.Context) error { return o.redis.Ping(ctx).Err() })
-	})
+	work.Go(func() error { return watch(ctx, o.redisPart, loader.Ping) })
 	work.Go(func() error {
 		// Once edges can be heard, since a domain is told to them as a link is.
 		if err := o.registerDomains(ctx, service); err != nil || ctx.Err() != nil {

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 	"time"
 
@@ -83,7 +84,7 @@ func serve(ctx context.Context, cfg *config, stderr io.Writer) error {
 		return err
 	}
 	defer o.redis.Close() //nolint:errcheck // only read and locked
-	nc, err := nats.Connect(cfg.NATSURL, publish.Options(program, report(natsPart))...)
+	nc, err := nats.Connect(strings.Join(cfg.NATSURL, ","), publish.Options(program, report(natsPart))...)
 	if err != nil {
 		return fmt.Errorf("nats: %w", err)
 	}

@@ -43,6 +43,7 @@ func loadConfig(environ []string, executable string) (config, error) {
 			shift = n
 		case name != dataEnv && name != shiftEnv:
 			c.env = append(c.env, kv)
+			faults = append(faults, unshared(name, value))
 		}
 	}
 	var err error
@@ -58,6 +59,23 @@ func loadConfig(environ []string, executable string) (config, error) {
 		}
 	}
 	return c, errors.Join(faults...)
+}
+
+// unshared refuses a setting that each process needs for itself, since what is handed on goes to all of them, and says
+// what there is in its place.
+func unshared(name, value string) error {
+	instead := map[string]string{
+		"WAYPOST_LISTEN":          "move all ports with " + shiftEnv,
+		"WAYPOST_OPS_LISTEN":      "move all ports with " + shiftEnv,
+		"WAYPOST_INTERNAL_LISTEN": "move all ports with " + shiftEnv,
+		"WAYPOST_STATE_DIR":       "move all data with " + dataEnv,
+		"WAYPOST_REGION":          "the edges are eu and us; run bin/" + edgeBinary + " by hand for another",
+		"WAYPOST_EDGE_ID":         "the edges are edge-eu and edge-us; run bin/" + edgeBinary + " by hand for another",
+	}[name]
+	if instead == "" || value == "" {
+		return nil
+	}
+	return fmt.Errorf("%s cannot be the same for all processes: unset it; %s", name, instead)
 }
 
 // path names a file or folder below the data folder.

@@ -68,10 +68,23 @@ func TestLogIsSetAsideAtItsLimit(t *testing.T) {
 	if got := string(l.tail(5)); got != "four\n" {
 		t.Errorf("tail = %q, want four", got)
 	}
+	again := &logFile{path: path, limit: 100}
+	if err := again.open(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := again.Write([]byte("five\n")); err != nil {
+		t.Fatal(err)
+	}
+	if got := string(again.tail(100)); got != "five\n" {
+		t.Errorf("tail of a log that was opened again = %q, want five alone", got)
+	}
+	if err := again.Close(); err != nil {
+		t.Fatal(err)
+	}
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	for file, want := range map[string]string{path: "three\nfour\n", path + ".1": "one\ntwo\n"} {
+	for file, want := range map[string]string{path: "three\nfour\nfive\n", path + ".1": "one\ntwo\n"} {
 		got, err := os.ReadFile(file)
 		if want = strings.TrimSpace(want); err != nil || string(bytes.TrimSpace(got)) != want {
 			t.Errorf("%s = %q, %v; want %q", filepath.Base(file), got, err, want)

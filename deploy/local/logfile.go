@@ -17,6 +17,7 @@ type logFile struct {
 	mu   sync.Mutex
 	file *os.File // nil while it is not open
 	size int64
+	from int64 // where in the file begins what this run wrote
 }
 
 // Write appends p. It never fails: a part whose output is refused gets a SIGPIPE, and no full disk is a reason to
@@ -46,11 +47,11 @@ func (l *logFile) Close() error {
 	return err
 }
 
-// tail returns the last bytes of the log, n at most.
+// tail returns the last bytes of the log, n at most, and none that was there before it was opened.
 func (l *logFile) tail(n int64) []byte {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	b := make([]byte, min(n, l.size))
+	b := make([]byte, min(n, l.size-l.from))
 	if l.file == nil || len(b) == 0 {
 		return nil
 	}
@@ -61,8 +62,8 @@ func (l *logFile) tail(n int64) []byte {
 func (l *logFile) setAside() {
 	_ = l.file.Close()
 	l.file = nil
-	if os.Rename(l.path, l.path+".1") == nil {
-		_ = l.open()
+	if os.Rename(l.path, l.path+".1") == nil && l.open() == nil {
+		l.from = 0 // the new file is this run's alone
 	}
 }
 
@@ -76,6 +77,6 @@ func (l *logFile) open() error {
 		_ = f.Close()
 		return err
 	}
-	l.file, l.size = f, size
+	l.file, l.size, l.from = f, size, size
 	return nil
 }

@@ -19,15 +19,20 @@ const usage = `usage: waypost-local [command]
 
 environment:
   WAYPOST_DATA=dir         keep everything in dir (default .waypost)
-  WAYPOST_PORT_SHIFT=n     add n to every port (default 0)
-  other WAYPOST_ names     handed on to the services; they win over what the launcher would set
+  WAYPOST_PORT_SHIFT=n     add n to every port (default 0); the shifts of two stacks must be %s apart
+  other WAYPOST_ names     handed on to the services; they win over what the launcher would set, except for
+                           names that several processes cannot share, such as WAYPOST_LISTEN
 `
 
 // usageError is a command line that cannot be understood: exit status 2.
 type usageError struct{ error }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	ends := []os.Signal{syscall.SIGINT, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // as nohup has it
+		ends = append(ends, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	err := run(ctx, os.Args[1:], os.Environ(), os.Stdout, os.Stderr)
 	stop()
 	var wrong usageError
@@ -64,10 +69,10 @@ func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) 
 	case "nats":
 		return runNATS(ctx, args, environ, stderr)
 	case "help", "-h", "-help", "--help":
-		_, err := io.WriteString(stdout, usage)
+		_, err := fmt.Fprintf(stdout, usage, shiftsApart())
 		return err
 	default:
-		_, _ = io.WriteString(stderr, usage)
+		_, _ = fmt.Fprintf(stderr, usage, shiftsApart())
 		return usageError{fmt.Errorf("unknown command %q", command)}
 	}
 }

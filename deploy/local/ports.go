@@ -21,14 +21,19 @@ type ports struct {
 	nats                      int
 }
 
-// newPorts returns the fixed ports, each moved by shift. The error says when one leaves 1 to 65535.
-func newPorts(shift int) (ports, error) {
-	p := ports{
+// fixedPorts are those of a stack that is not moved.
+func fixedPorts() ports {
+	return ports{
 		edgeEU: 8080, edgeUS: 8081,
 		originAPI: 9000, originInternal: 9001,
 		opsEU: 9180, opsUS: 9181, opsOrigin: 9100,
 		postgres: 9432, redisEU: 9379, redisUS: 9380, nats: 9222,
 	}
+}
+
+// newPorts returns the fixed ports, each moved by shift. The error says when one leaves 1 to 65535.
+func newPorts(shift int) (ports, error) {
+	p := fixedPorts()
 	var wrong error
 	for _, port := range []*int{
 		&p.edgeEU, &p.edgeUS, &p.originAPI, &p.originInternal, &p.opsEU, &p.opsUS, &p.opsOrigin,
@@ -71,8 +76,8 @@ func (p ports) checkFree(ctx context.Context) error {
 		var lc net.ListenConfig
 		l, err := lc.Listen(ctx, "tcp", at(c.port))
 		if errors.Is(err, syscall.EADDRINUSE) {
-			return fmt.Errorf("port %d, wanted by %s, is in use: stop what listens there, or move all ports with %s=n",
-				c.port, c.part, shiftEnv)
+			return fmt.Errorf("port %d, wanted by %s, is in use: stop what listens there, or move all ports with %s=n (%s from another stack's)",
+				c.port, c.part, shiftEnv, shiftsApart())
 		}
 		if err != nil {
 			return fmt.Errorf("port %d, wanted by %s: %w", c.port, c.part, err)
@@ -82,6 +87,26 @@ func (p ports) checkFree(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// shiftsApart says by how much the shifts of two stacks must differ for them to share no port: by less than the first
+// distance between two ports that is more than that of neighbours, or by more than the greatest distance.
+func shiftsApart() string {
+	distances := make(map[int]bool)
+	greatest := 0
+	claims := fixedPorts().claims()
+	for _, a := range claims {
+		for _, b := range claims {
+			distances[a.port-b.port] = true
+			greatest = max(greatest, a.port-b.port)
+		}
+	}
+	const least = 2 // some ports are neighbours
+	most := least
+	for !distances[most+1] {
+		most++
+	}
+	return fmt.Sprintf("%d to %d or at least %d", least, most, greatest+1)
 }
 
 // at returns "127.0.0.1:port".

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/rand"
 	"fmt"
 	"io"
 	"strings"
@@ -16,7 +17,7 @@ type printer struct {
 // info writes one line of progress to stdout.
 func (p *printer) info(format string, v ...any) { p.line(p.out, format, v) }
 
-// warn writes one line about a fault to stderr.
+// warn writes one line about a fault, or its end, to stderr.
 func (p *printer) warn(format string, v ...any) { p.line(p.err, format, v) }
 
 func (p *printer) line(w io.Writer, format string, v []any) {
@@ -32,9 +33,15 @@ func (p *printer) text(s string) {
 	_, _ = io.WriteString(p.out, s)
 }
 
-// welcome says where everything is and what to try.
+// welcome says where everything is and what to try, or how to get a key where key is "". The alias to try is another
+// one at each start, since that of an earlier one is taken.
 func welcome(c config, key string) string {
 	var b strings.Builder
+	alias := "hello-" + strings.ToLower(rand.Text()[:4])
+	shown := key
+	if key == "" {
+		shown = "none that is valid in " + c.keyPath() + "; make one:\n\n  " + rescue(c)
+	}
 	rows := []struct{ what, where string }{
 		{"edge eu", "http://" + at(c.ports.edgeEU) + "   ops http://" + at(c.ports.opsEU)},
 		{"edge us", "http://" + at(c.ports.edgeUS) + "   ops http://" + at(c.ports.opsUS)},
@@ -45,16 +52,16 @@ func welcome(c config, key string) string {
 		{"Redis", "eu " + at(c.ports.redisEU) + ", us " + at(c.ports.redisUS)},
 		{"NATS", at(c.ports.nats)},
 		{"data, logs", c.data + ", " + c.path("logs")},
-		{"admin key", key},
+		{"admin key", shown},
 	}
 	b.WriteString("\n")
 	for _, row := range rows {
 		fmt.Fprintf(&b, "  %-11s %s\n", row.what, row.where)
 	}
 	b.WriteString("\nTry:\n")
-	fmt.Fprintf(&b, `  curl -sS http://%s/api/v1/links -H 'Authorization: Bearer %s' -H 'Content-Type: application/json' -d '{"target":"https://example.com/","alias":"hello"}'`+"\n",
-		at(c.ports.originAPI), key)
-	fmt.Fprintf(&b, "  curl -i http://%s/hello\n", at(c.ports.edgeEU))
-	fmt.Fprintf(&b, "  curl -i http://%s/hello\n\n", at(c.ports.edgeUS))
+	fmt.Fprintf(&b, `  curl -sS http://%s/api/v1/links -H "Authorization: Bearer %s" -H 'Content-Type: application/json' -d '{"target":"https://example.com/","alias":"%s"}'`+"\n",
+		at(c.ports.originAPI), bearer(c, key), alias)
+	fmt.Fprintf(&b, "  curl -i http://%s/%s\n", at(c.ports.edgeEU), alias)
+	fmt.Fprintf(&b, "  curl -i http://%s/%s\n\n", at(c.ports.edgeUS), alias)
 	return b.String()
 }

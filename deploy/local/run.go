@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -63,7 +62,7 @@ func runParts(ctx context.Context, parts []part, c config, say *printer) error {
 		say.info("%-8s  ready (pid %d)", p.name, k.process.PID())
 		kept = append(kept, keep(ctx, k))
 	}
-	say.text(welcome(c, adminKey(c)))
+	say.text(welcome(c, adminKey(ctx, c)))
 	say.info("ready")
 	<-ctx.Done()
 	say.info("stopping")
@@ -98,19 +97,6 @@ func stopAll(kept []running, say *printer) {
 		}
 		say.info("%s stopped", r.name)
 	}
-}
-
-// adminKey returns the key that the origin wrote at its first start, or says how to make another.
-func adminKey(c config) string {
-	path := lookup(c.env, "WAYPOST_ADMIN_KEY_FILE")
-	if path == "" {
-		path = c.path("admin.key")
-	}
-	key, err := os.ReadFile(path) //nolint:gosec // where the origin was told to write it
-	if err != nil || len(bytes.TrimSpace(key)) == 0 {
-		return "(none in " + path + "; make one with waypost-origin key create)"
-	}
-	return string(bytes.TrimSpace(key))
 }
 
 // makeDataFolder makes the data folder. As root, PostgreSQL's user has to be able to pass it; what must stay secret

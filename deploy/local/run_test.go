@@ -6,8 +6,10 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -93,6 +95,9 @@ func TestStackRunsRestartsWhatDiesStopsInOrderAndKeepsItsData(t *testing.T) {
 		if !strings.Contains(l.stderr.String(), want) {
 			t.Errorf("stderr lacks %q", want)
 		}
+		eventually(t, "on stderr that "+name+" runs again", func() bool {
+			return strings.Contains(l.stderr.String(), "waypost: "+name+": running again, pid ")
+		})
 	}
 	eventually(t, "the restarted edge-us answers", func() bool {
 		resp, err := http.Get("http://" + at(l.ports.opsUS) + "/readyz")
@@ -188,7 +193,17 @@ func TestPortInUseIsOneLineAndExitStatus1(t *testing.T) {
 
 func TestServiceThatCannotStartEndsTheRunWithItsLog(t *testing.T) {
 	t.Parallel()
-	l := launch(t, buildStack(t), filepath.Join(reachableDir(t), "data"), "WAYPOST_TEST_FAIL=1")
+	data := filepath.Join(reachableDir(t), "data")
+	if err := makeDataFolder(data); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(data, "logs"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(data, "logs", "origin.log"), []byte("of an earlier run\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l := launch(t, buildStack(t), data, "WAYPOST_TEST_FAIL=1")
 	if got := l.wait(); got != 1 {
 		t.Errorf("exit status %d, want 1", got)
 	}
@@ -196,6 +211,9 @@ func TestServiceThatCannotStartEndsTheRunWithItsLog(t *testing.T) {
 		if !strings.Contains(l.stderr.String(), want) {
 			t.Errorf("stderr lacks %q:\n%s", want, l.stderr.String())
 		}
+	}
+	if strings.Contains(l.stderr.String(), "of an earlier run") {
+		t.Errorf("stderr has lines of an earlier run:\n%s", l.stderr.String())
 	}
 	for _, name := range []string{"nats", "redis-us", "redis-eu", "postgres"} {
 		if !strings.Contains(l.stdout.String(), name+" stopped\n") {
@@ -206,28 +224,89 @@ func TestServiceThatCannotStartEndsTheRunWithItsLog(t *testing.T) {
 
 func TestStopWhileStartingEndsCleanly(t *testing.T) {
 	t.Parallel()
-	l := launch(t, buildStack(t), filepath.Join(reachableDir(t), "data"))
-	eventually(t, "PostgreSQL is ready", func() bool { return strings.Contains(l.stdout.String(), "postgres  ready") })
-	if err := l.cmd.Process.Signal(os.Interrupt); err != nil {
+	path, data := buildStack(t), filepath.Join(reachableDir(t), "data")
+	for _, signal := range []syscall.Signal{syscall.SIGINT, syscall.SIGHUP} {
+		l := launch(t, path, data)
+		eventually(t, "PostgreSQL is ready", func() bool { return strings.Contains(l.stdout.String(), "postgres  ready") })
+		if err := l.cmd.Process.Signal(signal); err != nil {
+			t.Fatal(err)
+		}
+		if got := l.wait(); got != 0 {
+			t.Errorf("%v: exit status %d, want 0", signal, got)
+		}
+		if !strings.Contains(l.stdout.String(), "postgres stopped\n") {
+			t.Errorf("%v: PostgreSQL was not stopped", signal)
+		}
+	}
+}
+
+func TestNohupIsObeyed(t *testing.T) {
+	t.Parallel()
+	_, p := freeShift(t)
+	cmd := exec.Command("nohup", buildStack(t), "nats", "--port", strconv.Itoa(p.nats))
+	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if got := l.wait(); got != 0 {
-		t.Errorf("exit status %d, want 0", got)
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM)
+		_ = cmd.Wait()
+	})
+	// One bit a signal, the lowest for SIGHUP, which is 1.
+	mask := func(name string) uint64 {
+		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", cmd.Process.Pid))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, rest, _ := strings.Cut(string(b), "\n"+name+":\t")
+		digits, _, _ := strings.Cut(rest, "\n")
+		bits, err := strconv.ParseUint(digits, 16, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return bits
 	}
-	if !strings.Contains(l.stdout.String(), "postgres stopped\n") {
-		t.Error("PostgreSQL was not stopped")
+	eventually(t, "the server listens", func() bool {
+		conn, err := net.Dial("tcp", at(p.nats))
+		return err == nil && conn.Close() == nil
+	})
+	if caught, ignored := mask("SigCgt"), mask("SigIgn"); caught&1 != 0 || ignored&1 == 0 {
+		t.Errorf("SIGHUP caught: %v, ignored: %v; want it ignored", caught&1 != 0, ignored&1 != 0)
 	}
 }
 
 func TestBadEnvironmentIsOneMessageWithEveryFault(t *testing.T) {
 	t.Parallel()
-	_, err := loadConfig([]string{shiftEnv + "=x"}, filepath.Join(t.TempDir(), "waypost-local"))
+	_, err := loadConfig([]string{
+		shiftEnv + "=x", "WAYPOST_LISTEN=:80", "WAYPOST_OPS_LISTEN=:81", "WAYPOST_INTERNAL_LISTEN=:82", "WAYPOST_STATE_DIR=/x",
+		"WAYPOST_REGION=eu", "WAYPOST_EDGE_ID=a", "WAYPOST_LOG_LEVEL=debug",
+	}, filepath.Join(t.TempDir(), "waypost-local"))
 	if err == nil {
 		t.Fatal("no error")
 	}
-	for _, want := range []string{shiftEnv, originBinary, edgeBinary} {
+	for _, want := range []string{
+		`"x" is not a whole number`, "no " + originBinary, "no " + edgeBinary,
+		"WAYPOST_LISTEN cannot be the same for all processes: unset it; move all ports with " + shiftEnv,
+		"WAYPOST_OPS_LISTEN cannot", "WAYPOST_INTERNAL_LISTEN cannot", "WAYPOST_REGION cannot", "WAYPOST_EDGE_ID cannot",
+		"WAYPOST_STATE_DIR cannot be the same for all processes: unset it; move all data with " + dataEnv,
+	} {
 		if !strings.Contains(err.Error(), want) {
-			t.Errorf("error %q does not name %s", err, want)
+			t.Errorf("error %q lacks %s", err, want)
+		}
+	}
+	if strings.Contains(err.Error(), "WAYPOST_LOG_LEVEL") {
+		t.Errorf("error %q refuses what all processes can share", err)
+	}
+}
+
+func TestMakeHelpNamesTheLaunchersVariables(t *testing.T) {
+	t.Parallel()
+	out, err := exec.CommandContext(within(t), "make", "-s", "-C", filepath.Join("..", ".."), "help").CombinedOutput()
+	if err != nil {
+		t.Fatalf("make help: %v\n%s", err, out)
+	}
+	for _, want := range []string{dataEnv, shiftEnv} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("make help lacks %s:\n%s", want, out)
 		}
 	}
 }

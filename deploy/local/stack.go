@@ -42,7 +42,12 @@ func newStack(c config) (stack, error) {
 	if err != nil {
 		return stack{}, err
 	}
-	return stack{config: c, secrets: kept, cluster: cluster}, nil
+	s := stack{config: c, secrets: kept, cluster: cluster}
+	return s, replaceFile(c.databasePath(), []byte(s.databaseURL()+"\n"))
+}
+
+func (s stack) databaseURL() string {
+	return "postgres://waypost:" + s.secrets.postgres + "@" + at(s.ports.postgres) + "/waypost?sslmode=disable"
 }
 
 // parts returns all parts in the order they start in; they stop in the reverse one.
@@ -120,13 +125,13 @@ func (s stack) origin() part {
 		"WAYPOST_LISTEN":          at(s.ports.originAPI),
 		"WAYPOST_INTERNAL_LISTEN": at(s.ports.originInternal),
 		"WAYPOST_OPS_LISTEN":      at(s.ports.opsOrigin),
-		"WAYPOST_DATABASE_URL":    "postgres://waypost:" + s.secrets.postgres + "@" + at(s.ports.postgres) + "/waypost?sslmode=disable",
+		databaseEnv:               s.databaseURL(),
 		"WAYPOST_REDIS_URL":       s.redisURL(s.ports.redisEU),
 		"WAYPOST_REDIS_PREFIX":    lockPrefix,
 		"WAYPOST_NATS_URL":        s.natsURL(),
 		"WAYPOST_INTERNAL_SECRET": s.internal,
 		"WAYPOST_PUBLIC_URL":      "http://" + at(s.ports.edgeEU),
-		"WAYPOST_ADMIN_KEY_FILE":  s.path("admin.key"),
+		adminKeyEnv:               s.path("admin.key"),
 	})
 	return s.service("origin", []string{originBinary, "serve"}, env)
 }

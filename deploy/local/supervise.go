@@ -75,7 +75,7 @@ func (k *keeper) Run(ctx context.Context) error {
 				k.say.warn("%s: %v", k.part.name, err)
 				continue
 			}
-			k.say.info("%s: running again, pid %d", k.part.name, p.PID())
+			k.say.warn("%s: running again, pid %d", k.part.name, p.PID())
 			again = true
 		}
 	}

@@ -94,6 +94,9 @@ func (h *handler) serve(ctx *fasthttp.RequestCtx) {
 		if h.draining() {
 			ctx.SetConnectionClose()
 		}
+		if ctx.IsHead() && len(ctx.Response.Body()) == 0 && ctx.Response.StatusCode() != fasthttp.StatusNoContent {
+			ctx.Response.Header.SetContentLength(0) // as GET has it; fasthttp leaves it out here
+		}
 		h.Metrics.answered(from, ctx.Response.StatusCode(), time.Since(start))
 	}()
 	from = h.answer(ctx)

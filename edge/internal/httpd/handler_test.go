@@ -158,6 +158,9 @@ func TestVerdictsBecomeStatuses(t *testing.T) {
 				resp := s.get(t, method+" /abc")
 				s.want(t, resp, c.status, c.header...)
 				s.want(t, resp, c.status, "Cache-Status: waypost-eu; hit; detail=l1")
+				if method == "HEAD" && len(resp.Body()) == 0 && !strings.Contains(resp.Header.String(), "Content-Length: 0\r\n") {
+					t.Errorf("HEAD: got no Content-Length: %q", resp.Header.String())
+				}
 				if c.status/100 == 3 && len(resp.Body()) != 0 {
 					t.Errorf("%s: a redirect has a body: %q", method, resp.Body())
 				}

@@ -23,7 +23,10 @@ const (
 const (
 	DefaultSettle  = 50 * time.Millisecond
 	DefaultTimeout = 50 * time.Millisecond
-	DefaultTable   = 1 << 16
+	// DefaultExactTimeout is longer: in mode Exact nothing may be admitted beyond
+	// the shared bucket, so Redis is worth waiting for on a busy machine.
+	DefaultExactTimeout = 500 * time.Millisecond
+	DefaultTable        = 1 << 16
 )
 
 const (
@@ -56,7 +59,8 @@ type Config struct {
 	// Settle is the time from the start of one settling round to the next; 0
 	// means DefaultSettle.
 	Settle time.Duration
-	// Timeout bounds one round trip to Redis; 0 means DefaultTimeout.
+	// Timeout bounds one round trip to Redis; 0 means DefaultTimeout, or
+	// DefaultExactTimeout in mode Exact.
 	Timeout time.Duration
 	// OnRedis, if set, is called by Run with the first state of Redis and with
 	// every change: nil for reachable, else the error that made the limiter
@@ -82,6 +86,9 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Settle == 0 {
 		c.Settle = DefaultSettle
+	}
+	if c.Timeout == 0 && c.Mode == Exact {
+		c.Timeout = DefaultExactTimeout
 	}
 	if c.Timeout == 0 {
 		c.Timeout = DefaultTimeout

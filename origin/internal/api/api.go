@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"waypost/origin/internal/links"
+	"waypost/origin/internal/outage"
 	"waypost/origin/internal/web"
 )
 
@@ -33,6 +34,8 @@ const (
 	throttleRate     = 10               // calls without a valid key, per second and address
 	throttleBurst    = 50
 	throttleMaxTable = 8192 // addresses, of some 150 bytes each
+	maxProven        = 4096 // keys, of some 100 bytes each
+	maxBulks         = 4    // bulk requests at the same time, of some 40 MiB each while they are read
 )
 
 // API is the handler of the public listener. It is safe for concurrent use.
@@ -43,7 +46,9 @@ type API struct {
 	public   *url.URL
 	proxies  []netip.Prefix
 	throttle *throttle
+	proven   *proven
 	metrics  *metrics
+	outages  *outage.Log
 	slots    chan struct{} // one for each request in flight
 	mux      *http.ServeMux
 	huma     huma.API
@@ -56,7 +61,9 @@ func New(c Config) (*API, error) {
 		links: c.Links, keys: c.Keys, logger: c.Logger,
 		public: c.Public, proxies: c.Proxies,
 		throttle: newThrottle(throttleRate, throttleBurst, throttleMaxTable, c.Now),
+		proven:   newProven(maxProven, c.Now),
 		metrics:  newMetrics(c.Metrics),
+		outages:  outage.New(c.Logger),
 		slots:    make(chan struct{}, maxInFlight),
 		mux:      mux,
 		huma:     newHuma(mux, c.Version),

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -39,14 +40,20 @@ func unscoped(scope string) *problemError {
 }
 
 // authenticate returns the key that the request proves. Only those that fail
-// are counted against their address: a valid key is never locked out by what
-// its neighbours try.
+// are counted against their address. Once that has used up its calls, a key is
+// refused without a look at the store, which would else do work for whoever
+// guesses; one that was valid a moment ago is not locked out by its neighbours.
 func (a *API) authenticate(r *http.Request) (links.APIKey, error) {
 	scheme, text, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	sent := strings.EqualFold(scheme, "Bearer")
+	sent, text := strings.EqualFold(scheme, "Bearer"), strings.TrimSpace(text)
 	key, err := links.APIKey{}, links.ErrUnknownKey
 	if sent {
-		key, err = a.keys.Check(r.Context(), strings.TrimSpace(text))
+		if wait := a.throttle.wait(a.address(r)); wait > 0 && !a.proven.recent(text) {
+			return links.APIKey{}, tooMany(wait)
+		}
+		if key, err = a.keys.Check(r.Context(), text); err == nil || errors.Is(err, links.ErrUnknownKey) {
+			a.proven.note(text, err == nil)
+		}
 	}
 	if !errors.Is(err, links.ErrUnknownKey) {
 		return key, err
@@ -68,6 +75,10 @@ func (a *API) throttled(r *http.Request) *problemError {
 	if ok {
 		return nil
 	}
+	return tooMany(wait)
+}
+
+func tooMany(wait time.Duration) *problemError {
 	seconds := int(math.Ceil(wait.Seconds()))
 	return newProblem(http.StatusTooManyRequests, "too many calls without a valid key from this address").
 		with("Retry-After", strconv.Itoa(max(1, seconds)))

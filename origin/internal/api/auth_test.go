@@ -5,6 +5,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"waypost/deploy/services"
+	"waypost/origin/internal/api"
+	"waypost/origin/internal/links"
 )
 
 func TestCallsNeedAKeyWithTheScope(t *testing.T) {
@@ -81,10 +88,26 @@ func TestKeysAreMadeListedAndRevoked(t *testing.T) {
 	}
 }
 
+func TestTheLastAdminKeyStays(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	s.key("", "links:read", "links:write")
+	id := strings.Split(s.admin, "_")[1]
+	a := s.want(409, "DELETE", "/api/v1/keys/"+id, "")
+	if detail, _ := a.json["detail"].(string); !strings.Contains(detail, "last admin key") {
+		t.Errorf("detail = %q, want it to say why", detail)
+	}
+	other := s.key("", "admin")
+	s.want(204, "DELETE", "/api/v1/keys/"+id, "")
+	s.want(401, "GET", "/api/v1/keys", "")
+	s.want(200, "GET", "/api/v1/keys", "", bearer(other))
+}
+
 func TestCallsWithoutAKeyAreLimitedByAddress(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	from := func(addr string) func(*http.Request) { return func(r *http.Request) { r.RemoteAddr = addr } }
+	s.want(200, "GET", "/api/v1/links", "", from("192.0.2.7:2"))
 	limited := 0
 	for range 500 {
 		a := s.do("GET", "/api/v1/links", "", anonymous, from("192.0.2.7:1"), header("X-Forwarded-For", "198.51.100.9"))
@@ -102,6 +125,70 @@ func TestCallsWithoutAKeyAreLimitedByAddress(t *testing.T) {
 	if limited == 0 {
 		t.Error("none of 500 calls was limited")
 	}
+	// A key that was valid a moment ago is not locked out by its neighbours.
 	s.want(200, "GET", "/api/v1/links", "", from("192.0.2.7:2"))
 	s.want(401, "GET", "/api/v1/links", "", anonymous, from("198.51.100.9:1"))
+}
+
+func TestAnAddressThatUsedUpItsCallsCostsNoLookUp(t *testing.T) {
+	t.Parallel()
+	pg := services.PrivatePostgres(t)
+	s := serverOn(t, pg.URL())
+	known, revoked, unseen := s.key("", "links:read"), s.key("", "links:read"), s.key("", "links:read")
+	clock := time.Now() // stands still: a bucket that is empty stays so
+	a, err := api.New(api.Config{
+		Links: links.New(links.Deps{}), Keys: s.keys, Logger: s.logger(), Metrics: prometheus.NewRegistry(),
+		Public: s.public(), Now: func() time.Time { return clock },
+	})
+	if err != nil {
+		t.Fatalf("New: %v", err)
+	}
+	s.api = a
+	// It answers 422, without a look at links, if the key is valid.
+	call := func(key string) int { return s.do("GET", "/api/v1/links?limit=0", "", bearer(key)).Code }
+	for _, key := range []string{known, revoked} {
+		if got := call(key); got != 422 {
+			t.Fatalf("status %d, want 422", got)
+		}
+	}
+	if err := s.keys.Revoke(t.Context(), strings.Split(revoked, "_")[1]); err != nil {
+		t.Fatalf("Revoke: %v", err)
+	}
+	for range 50 {
+		if got := call(links.NewKeyText()); got != 401 {
+			t.Fatalf("status %d, want 401", got)
+		}
+	}
+	for name, c := range map[string]struct {
+		key  string
+		want int
+	}{"known": {known, 422}, "not seen yet": {unseen, 429}, "none": {links.NewKeyText(), 429}} {
+		if got := call(c.key); got != c.want {
+			t.Errorf("%s: status %d, want %d", name, got, c.want)
+		}
+	}
+	if got := call(revoked); got != 429 { // looked up, found invalid, and counted
+		t.Errorf("revoked: status %d, want 429", got)
+	}
+	if err := pg.Stop(t.Context()); err != nil {
+		t.Fatalf("Stop: %v", err)
+	}
+	for name, c := range map[string]struct {
+		key  string
+		want int
+	}{"known": {known, 503}, "revoked": {revoked, 429}, "not seen yet": {unseen, 429}} {
+		if got := call(c.key); got != c.want {
+			t.Errorf("%s without a store: status %d, want %d", name, got, c.want)
+		}
+	}
+	clock = clock.Add(time.Minute) // the bucket is full again, so every key is looked up
+	if got := call(unseen); got != 503 {
+		t.Errorf("a minute later: status %d, want 503", got)
+	}
+	for range 50 {
+		s.do("GET", "/api/v1/links", "", anonymous)
+	}
+	if got := call(known); got != 429 {
+		t.Errorf("known a minute ago: status %d, want 429", got)
+	}
 }

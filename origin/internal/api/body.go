@@ -25,6 +25,17 @@ func (a *API) read(b *body) func(huma.Context, func(huma.Context)) {
 			return
 		}
 		r, w := humago.Unwrap(ctx)
+		if b.turns != nil {
+			select {
+			case b.turns <- struct{}{}:
+				defer func() { <-b.turns }() // once the answer is written
+			default:
+				a.outages.Note(r.Context(), requestIDOf(r.Context()), errNoTurn)
+				newProblem(http.StatusServiceUnavailable, "too many requests with large bodies at the same time").
+					with("Retry-After", "1").write(w)
+				return
+			}
+		}
 		raw, err := b.read(w, r)
 		if err != nil {
 			a.problemOf(r.Context(), err).write(w)
@@ -35,6 +46,8 @@ func (a *API) read(b *body) func(huma.Context, func(huma.Context)) {
 	}
 }
 
+var errNoTurn = errors.New("too many requests with large bodies at the same time")
+
 // read returns the body, which is never empty, or a *problemError.
 func (b *body) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if err := b.checkMedia(r.Header); err != nil {
@@ -42,7 +55,9 @@ func (b *body) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	}
 	raw, err := io.ReadAll(http.MaxBytesReader(w, r.Body, b.limit))
 	if _, over := errors.AsType[*http.MaxBytesError](err); over {
-		return nil, newProblem(http.StatusRequestEntityTooLarge, fmt.Sprintf("the body is larger than %d bytes", b.limit))
+		// What is left of it is not read, so nothing can follow on this connection.
+		return nil, newProblem(http.StatusRequestEntityTooLarge, fmt.Sprintf("the body is larger than %d bytes", b.limit)).
+			with("Connection", "close")
 	}
 	if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() {
 		return nil, newProblem(http.StatusRequestTimeout, "the body did not arrive in time")

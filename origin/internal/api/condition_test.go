@@ -1,6 +1,7 @@
 package api
 
 import (
+	"net/http"
 	"slices"
 	"testing"
 
@@ -31,6 +32,17 @@ func TestIfMatch(t *testing.T) {
 	} {
 		if got := ifMatch(c.header); !slices.Equal(got, c.want) || (got == nil) != (c.want == nil) {
 			t.Errorf("ifMatch(%s) = %v, want %v", c.header, got, c.want)
+		}
+	}
+}
+
+func TestConditionsOfSeveralLinesAreOneList(t *testing.T) {
+	t.Parallel()
+	h := http.Header{"If-Match": {`"1.2"`, `"1.3", "1.4"`}, "If-None-Match": {`"1.2"`}}
+	joinLines(h, "If-Match", "If-None-Match")
+	for name, want := range map[string][]string{"If-Match": {`"1.2", "1.3", "1.4"`}, "If-None-Match": {`"1.2"`}} {
+		if got := h.Values(name); !slices.Equal(got, want) {
+			t.Errorf("%s = %q, want %q", name, got, want)
 		}
 	}
 }

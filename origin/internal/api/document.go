@@ -41,7 +41,8 @@ func newHuma(mux *http.ServeMux, version string) huma.API {
 	return humago.NewWithPrefix(mux, prefix, config)
 }
 
-// asProblem turns the errors that the library makes of parameters into ours.
+// asProblem turns the errors that the library makes by itself into ours, should
+// there be any: parameters are held against the document before it reads them.
 func asProblem(_ huma.Context, _ string, v any) (any, error) {
 	model, ok := v.(*huma.ErrorModel)
 	if !ok {
@@ -72,6 +73,7 @@ func (a *API) render() ([]byte, error) {
 	for _, t := range []reflect.Type{reflect.TypeFor[huma.ErrorModel](), reflect.TypeFor[huma.ErrorDetail]()} {
 		delete(schemas, t.Name())
 	}
+	describeLeftOut(schemas)
 	for _, s := range schemas {
 		for _, property := range s.Properties {
 			if property.Nullable && len(property.Enum) > 0 {

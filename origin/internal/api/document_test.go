@@ -23,16 +23,21 @@ type document struct {
 		}
 		Responses map[string]struct {
 			Content map[string]any
+			Headers map[string]struct {
+				Schema struct{ Description string }
+			}
 		}
 	}
 	Components struct {
 		Schemas map[string]struct {
 			Required   []string
 			Properties map[string]struct {
-				Enum      []any
-				MaxLength int
-				MaxItems  int
-				Items     *struct{ Enum []any }
+				Type        any // a word or a list of them
+				Description string
+				Enum        []any
+				MaxLength   int
+				MaxItems    int
+				Items       *struct{ Enum []any }
 			}
 		}
 	}
@@ -147,12 +152,12 @@ func TestDocsNeedNothingFromElsewhere(t *testing.T) {
 	s := newServer(t)
 	a := s.want(200, "GET", "/docs", "", anonymous)
 	page := a.Body.String()
-	for _, want := range []string{"POST</span> /api/v1/links/bulk", "curl", `id="schema-LinkCreate"`, "expires_at"} {
+	for _, want := range []string{"POST</span> /api/v1/links/bulk", "curl", `id="schema-LinkCreate"`, "expires_at", "<code>Waypost-Propagation</code>", "<th>304</th>", "Needs the scope <code>admin</code>"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("page lacks %q", want)
 		}
 	}
-	for _, foreign := range []string{"<script", "src=", "@import", "url(", "<link"} {
+	for _, foreign := range []string{"<script", "src=", "@import", "url(", "<link", "`"} {
 		if strings.Contains(page, foreign) {
 			t.Errorf("page has %q", foreign)
 		}

@@ -30,7 +30,8 @@ func (f *field[T]) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// Schema is that of T, or null.
+// Schema is that of T, or null. A field whose null is refused has the tag
+// nullable:"false".
 func (f field[T]) Schema(r huma.Registry) *huma.Schema {
 	s := r.Schema(reflect.TypeFor[T](), false, "")
 	s.Nullable = true

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"path"
@@ -21,6 +22,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	r = r.WithContext(ctx)
 	r.Header.Del("Accept") // there is one representation of everything
+	joinLines(r.Header, "If-Match", "If-None-Match")
 	out := &response{ResponseWriter: w}
 	out.Header().Set("X-Request-Id", id)
 	out.Header().Set("Cache-Control", "no-store")
@@ -32,7 +34,20 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		defer func() { <-a.slots }()
 		a.route(out, r)
 	default:
+		a.outages.Note(ctx, id, errCrowded)
 		newProblem(http.StatusServiceUnavailable, "too many requests at the same time").with("Retry-After", "1").write(out)
+	}
+}
+
+var errCrowded = errors.New("too many requests at the same time")
+
+// joinLines makes one line of a list that was sent in several, which mean the
+// same (RFC 9110, 5.3): the library reads only the first.
+func joinLines(h http.Header, names ...string) {
+	for _, name := range names {
+		if lines := h.Values(name); len(lines) > 1 {
+			h.Set(name, strings.Join(lines, ", "))
+		}
 	}
 }
 

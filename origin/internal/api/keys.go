@@ -2,16 +2,20 @@ package api
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"net/http"
 	"time"
 
 	"waypost/origin/internal/links"
+	"waypost/shared/link"
 )
 
 // KeyCreate is the body of a new API key.
 type KeyCreate struct {
-	Scopes field[[]string] `json:"scopes" required:"true" minItems:"1" enum:"links:read,links:write,stats:read,admin" doc:"What the key may do; admin may do everything"`
-	Owner  field[string]   `json:"owner" required:"false" maxLength:"128" doc:"Confines the key to the links of this owner; not with admin"`
-	Note   field[string]   `json:"note" required:"false" maxLength:"256" doc:"For people"`
+	Scopes field[[]string] `json:"scopes" required:"true" nullable:"false" minItems:"1" enum:"links:read,links:write,stats:read,admin" doc:"What the key may do; admin may do everything"`
+	Owner  field[string]   `json:"owner" required:"false" maxLength:"128" doc:"Confines the key to the links of this owner; not with admin. Left out or null: it is not confined"`
+	Note   field[string]   `json:"note" required:"false" maxLength:"256" doc:"For people. Left out or null: empty"`
 }
 
 // Key is a key as it is listed: without what its holder presents.
@@ -86,5 +90,9 @@ type revokeKeyRequest struct {
 }
 
 func (a *API) revokeKey(ctx context.Context, in *revokeKeyRequest) (*struct{}, error) {
-	return nil, a.keys.Revoke(ctx, in.ID)
+	err := a.keys.Revoke(ctx, in.ID)
+	if errors.Is(err, link.ErrNotFound) {
+		return nil, newProblem(http.StatusNotFound, fmt.Sprintf("there is no valid key with the id %q", shorten(in.ID)))
+	}
+	return nil, err
 }

@@ -9,32 +9,33 @@ import (
 )
 
 // LinkChange is the body of a change: fields left out stay as they are, null
-// sets one back to its default.
+// sets one back to its default. What the tags say of fields left out holds for
+// creations; describeLeftOut puts it right for changes.
 type LinkChange struct {
-	Target     field[string]    `json:"target" required:"true" maxLength:"8192" doc:"Where the link leads: an http or https URL. Sent byte for byte; only bytes that may not stand in a URL are percent-encoded, once"`
-	Status     field[int64]     `json:"status" required:"false" enum:"301,302,307,308" doc:"Status of the redirect; 302 if left out"`
-	Enabled    field[bool]      `json:"enabled" required:"false" doc:"false: the link answers 410; true if left out"`
-	Owner      field[string]    `json:"owner" required:"false" maxLength:"128" doc:"Whose link it is; the key's owner if left out"`
-	Title      field[string]    `json:"title" required:"false" maxLength:"256" doc:"For people"`
-	Tags       field[[]string]  `json:"tags" required:"false" maxItems:"32" doc:"For finding links; up to 64 characters each"`
-	Query      field[string]    `json:"query" required:"false" enum:"off,append,request,target" doc:"What becomes of a request's query: dropped, appended, or merged, where request or target wins a clash of names; off if left out"`
-	Suffix     field[string]    `json:"suffix" required:"false" enum:"off,append" doc:"What becomes of a path after the code: 404, or appended to the target's path; off if left out"`
-	Class      field[string]    `json:"class" required:"false" enum:"available,strict" doc:"What an edge does that cannot prove that it knows the link's newest state: serve it marked as stale, or answer 503; available if left out"`
-	Clicks     field[string]    `json:"clicks" required:"false" enum:"on,off" doc:"Whether clicks are counted; on if left out"`
-	StartsAt   field[time.Time] `json:"starts_at" required:"false" doc:"Before this time the link answers 404"`
-	ExpiresAt  field[time.Time] `json:"expires_at" required:"false" doc:"From this time on the link answers 410, or leads to expired_url; in the past only in a change, where it ends the link"`
-	TTLSeconds field[int64]     `json:"ttl_seconds" required:"false" minimum:"1" maximum:"3155760000" doc:"In place of expires_at: seconds from now"`
-	ExpiredURL field[string]    `json:"expired_url" required:"false" maxLength:"8192" doc:"Where an expired link leads"`
-	MaxClicks  field[int64]     `json:"max_clicks" required:"false" minimum:"1" doc:"Not supported yet: only null is accepted"`
+	Target     field[string]    `json:"target" required:"true" nullable:"false" maxLength:"8192" doc:"Where the link leads: an http or https URL. Sent byte for byte; only bytes that may not stand in a URL are percent-encoded, once"`
+	Status     field[int64]     `json:"status" required:"false" enum:"301,302,307,308" doc:"Status of the redirect" unset:"302"`
+	Enabled    field[bool]      `json:"enabled" required:"false" doc:"false: the link answers 410" unset:"true"`
+	Owner      field[string]    `json:"owner" required:"false" maxLength:"128" doc:"Whose link it is" unset:"the key's owner"`
+	Title      field[string]    `json:"title" required:"false" maxLength:"256" doc:"For people" unset:"empty"`
+	Tags       field[[]string]  `json:"tags" required:"false" maxItems:"32" doc:"For finding links; up to 64 characters each" unset:"none"`
+	Query      field[string]    `json:"query" required:"false" enum:"off,append,request,target" doc:"What becomes of a request's query: dropped, appended, or merged, where request or target wins a clash of names" unset:"off"`
+	Suffix     field[string]    `json:"suffix" required:"false" enum:"off,append" doc:"What becomes of a path after the code: 404, or appended to the target's path" unset:"off"`
+	Class      field[string]    `json:"class" required:"false" enum:"available,strict" doc:"What an edge does that cannot prove that it knows the link's newest state: serve it marked as stale, or answer 503" unset:"available"`
+	Clicks     field[string]    `json:"clicks" required:"false" enum:"on,off" doc:"Whether clicks are counted" unset:"on"`
+	StartsAt   field[time.Time] `json:"starts_at" required:"false" doc:"Before this time the link answers 404" unset:"it is there at once"`
+	ExpiresAt  field[time.Time] `json:"expires_at" required:"false" doc:"From this time on the link answers 410, or leads to expired_url; in the past only in a change, where it ends the link" unset:"it never expires"`
+	TTLSeconds field[int64]     `json:"ttl_seconds" required:"false" minimum:"1" maximum:"3155760000" doc:"In place of expires_at: seconds from now" unset:"expires_at counts"`
+	ExpiredURL field[string]    `json:"expired_url" required:"false" maxLength:"8192" doc:"Where an expired link leads" unset:"nowhere, it answers 410"`
+	MaxClicks  field[int64]     `json:"max_clicks" required:"false" minimum:"1" doc:"Not supported yet: only null is accepted" unset:"no limit"`
 }
 
 // LinkCreate is the body of a creation: a change of nothing, and the name.
 type LinkCreate struct {
 	LinkChange
-	Alias    field[string] `json:"alias" required:"false" maxLength:"64" doc:"The code, chosen: letters, digits, - _ . ~; a code is generated if left out"`
-	Domain   field[string] `json:"domain" required:"false" doc:"A registered domain; the default domain if left out"`
-	CodeKind field[string] `json:"code_kind" required:"false" enum:"random,snowflake,counter" doc:"How a code is generated; random if left out"`
-	Reuse    field[bool]   `json:"reuse" required:"false" doc:"Answer with a live link of the same domain, owner, target and options, if there is one with a generated code, no start and no expiry; ignored with alias, starts_at, expires_at or ttl_seconds"`
+	Alias    field[string] `json:"alias" required:"false" maxLength:"64" doc:"The code, chosen: letters, digits, - _ . ~" unset:"a code is generated"`
+	Domain   field[string] `json:"domain" required:"false" doc:"A registered domain" unset:"the default domain"`
+	CodeKind field[string] `json:"code_kind" required:"false" enum:"random,snowflake,counter" doc:"How a code is generated" unset:"random"`
+	Reuse    field[bool]   `json:"reuse" required:"false" doc:"Answer with a live link of the same domain, owner, target and options, if there is one with a generated code, no start and no expiry; ignored with alias, starts_at, expires_at or ttl_seconds, and if enabled is false" unset:"false"`
 }
 
 // input is the body in the words of package links.

@@ -2,6 +2,8 @@ package api
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
 
 	"waypost/origin/internal/links"
@@ -14,19 +16,24 @@ type LinkPath struct {
 	Domain string `query:"domain" doc:"The link's domain; the default domain if left out"`
 }
 
-func (p LinkPath) key() (link.Key, error) { return links.ParseKey(p.Domain, p.Code) }
-
-// linkAnswer is a link with its headers.
-type linkAnswer struct {
-	Status      int
-	Location    string `header:"Location" doc:"Of a created or found link"`
-	ETag        string `header:"ETag" doc:"The link's version, for If-Match"`
-	Propagation string `header:"Waypost-Propagation" doc:"How far a write got"`
-	Body        Link
+func (p LinkPath) key() (link.Key, error) {
+	key, err := links.ParseKey(p.Domain, p.Code)
+	return key, p.named(err)
 }
 
-func (a *API) answer(status int, l *link.Link) *linkAnswer {
-	return &linkAnswer{Status: status, ETag: etag(l), Body: a.show(l)}
+// named says what it was that is not there. Other errors it returns as they are.
+func (p LinkPath) named(err error) error {
+	code, domain := shorten(p.Code), shorten(p.Domain)
+	detail := fmt.Sprintf("there is no link %q that this key may see", code)
+	switch {
+	case !errors.Is(err, link.ErrNotFound):
+		return err
+	case errors.Is(err, links.ErrDomain):
+		detail = fmt.Sprintf("there is no domain %q: it is not registered", domain)
+	case domain != "":
+		detail = fmt.Sprintf("there is no link %q on %s that this key may see", code, domain)
+	}
+	return newProblem(http.StatusNotFound, detail)
 }
 
 type createRequest struct {
@@ -34,7 +41,17 @@ type createRequest struct {
 	RawBody []byte
 }
 
-func (a *API) createLink(ctx context.Context, in *createRequest) (*linkAnswer, error) {
+// createAnswer, like each answer below, has the headers that its operation
+// sends: the document lists them.
+type createAnswer struct {
+	Status      int
+	Location    string `header:"Location" doc:"Where the API answers for the link"`
+	ETag        string `header:"ETag" doc:"The link's version, for If-Match and If-None-Match"`
+	Propagation string `header:"Waypost-Propagation" doc:"How far the write got"`
+	Body        Link
+}
+
+func (a *API) createLink(ctx context.Context, in *createRequest) (*createAnswer, error) {
 	input, err := readInput(in.RawBody)
 	if err != nil {
 		return nil, err
@@ -43,9 +60,10 @@ func (a *API) createLink(ctx context.Context, in *createRequest) (*linkAnswer, e
 	if err != nil {
 		return nil, err
 	}
-	out := a.answer(created(written.Reused), &written.Link)
-	out.Location, out.Propagation = location(written.Link.Key), propagation(written.Receipt)
-	return out, nil
+	return &createAnswer{
+		Status: created(written.Reused), Location: location(written.Link.Key), ETag: etag(&written.Link),
+		Propagation: propagation(written.Receipt), Body: a.show(&written.Link),
+	}, nil
 }
 
 func created(reused bool) int {
@@ -60,19 +78,26 @@ type getRequest struct {
 	IfNoneMatch string `header:"If-None-Match" doc:"An ETag: 304 if the link is still in that version"`
 }
 
-func (a *API) getLink(ctx context.Context, in *getRequest) (*linkAnswer, error) {
+type getAnswer struct {
+	Status int
+	ETag   string `header:"ETag" doc:"The link's version, for If-Match and If-None-Match"`
+	Body   Link
+}
+
+func (a *API) getLink(ctx context.Context, in *getRequest) (*getAnswer, error) {
 	key, err := in.key()
 	if err != nil {
 		return nil, err
 	}
 	l, err := a.links.Get(ctx, callerOf(ctx), key)
 	if err != nil {
-		return nil, err
+		return nil, in.named(err)
 	}
-	if ifNoneMatch(in.IfNoneMatch, etag(&l)) {
-		return a.answer(http.StatusNotModified, &l), nil
+	out := &getAnswer{Status: http.StatusOK, ETag: etag(&l), Body: a.show(&l)}
+	if ifNoneMatch(in.IfNoneMatch, out.ETag) {
+		out.Status = http.StatusNotModified
 	}
-	return a.answer(http.StatusOK, &l), nil
+	return out, nil
 }
 
 // IfMatch is the condition of a change.
@@ -87,7 +112,13 @@ type patchRequest struct {
 	RawBody []byte
 }
 
-func (a *API) patchLink(ctx context.Context, in *patchRequest) (*linkAnswer, error) {
+type patchAnswer struct {
+	ETag        string `header:"ETag" doc:"The link's new version"`
+	Propagation string `header:"Waypost-Propagation" doc:"How far the write got"`
+	Body        Link
+}
+
+func (a *API) patchLink(ctx context.Context, in *patchRequest) (*patchAnswer, error) {
 	key, err := in.key()
 	if err != nil {
 		return nil, err
@@ -98,11 +129,9 @@ func (a *API) patchLink(ctx context.Context, in *patchRequest) (*linkAnswer, err
 	}
 	written, err := a.links.Patch(ctx, callerOf(ctx), key, input, ifMatch(in.IfMatch.IfMatch), in.ack())
 	if err != nil {
-		return nil, err
+		return nil, in.named(err)
 	}
-	out := a.answer(http.StatusOK, &written.Link)
-	out.Propagation = propagation(written.Receipt)
-	return out, nil
+	return &patchAnswer{ETag: etag(&written.Link), Propagation: propagation(written.Receipt), Body: a.show(&written.Link)}, nil
 }
 
 type deleteRequest struct {
@@ -122,7 +151,7 @@ func (a *API) deleteLink(ctx context.Context, in *deleteRequest) (*deleteAnswer,
 	}
 	receipt, err := a.links.Delete(ctx, callerOf(ctx), key, ifMatch(in.IfMatch.IfMatch), in.ack())
 	if err != nil {
-		return nil, err
+		return nil, in.named(err)
 	}
 	return &deleteAnswer{Propagation: propagation(receipt)}, nil
 }

@@ -220,6 +220,7 @@ func TestReuseFindsTheSameLink(t *testing.T) {
 		`{"target": "https://example.com/same", "reuse": true, "ttl_seconds": 60}`,
 		`{"target": "https://example.com/same", "reuse": true, "starts_at": "2040-01-01T00:00:00Z"}`,
 		`{"target": "https://example.com/same", "reuse": true, "status": 301}`,
+		`{"target": "https://example.com/same", "reuse": true, "enabled": false}`,
 		`{"target": "https://example.com/same", "reuse": true, "domain": "` + domain + `"}`,
 	} {
 		s.want(201, "POST", "/api/v1/links", other)

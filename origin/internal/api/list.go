@@ -13,7 +13,7 @@ type listRequest struct {
 	Owner  string `query:"owner" doc:"Only links of this owner; empty: of none"`
 	Tag    string `query:"tag" doc:"Only links with this tag"`
 	Search string `query:"q" doc:"Only links with this text in code, target or title"`
-	Domain string `query:"domain" doc:"Only links of this domain; empty: of the default domain"`
+	Domain string `query:"domain" doc:"Only links of this registered domain; empty: of the default domain"`
 	Sort   string `query:"sort" enum:"created_at,-created_at" doc:"Oldest or newest first; newest if left out"`
 	Limit  int    `query:"limit" default:"10" minimum:"1" maximum:"100" doc:"Most links to answer"`
 	Cursor string `query:"cursor" doc:"next_cursor of the page before"`

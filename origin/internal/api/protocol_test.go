@@ -102,8 +102,8 @@ func TestPathsAndMethodsThatAreNotThere(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	for _, path := range []string{
-		"/", "/api", "/api/v1", "/api/v1/", "/api/v1/nothing", "/api/v1/links/", "/api/v1//links", "/api/v1/./links", "/api/v1/links/x/y",
-		"/api/v1/links/..", "/docs/", "/api/v1/openapi.yaml",
+		"/api", "/api/v1", "/api/v1/", "/api/v1/nothing", "/api/v1/links/", "/api/v1//links", "/api/v1/./links", "/api/v1/links/x/y",
+		"/api/v1/links/..", "/docs/x", "/doc", "/api/v1/openapi.yaml",
 	} {
 		s.want(404, "GET", path, "")
 	}
@@ -117,6 +117,16 @@ func TestPathsAndMethodsThatAreNotThere(t *testing.T) {
 		a := s.want(405, c.method, c.path, "")
 		if got := a.Header().Get("Allow"); got != c.allow {
 			t.Errorf("%s %s: Allow = %q, want %q", c.method, c.path, got, c.allow)
+		}
+	}
+}
+
+func TestRootLeadsToTheDocs(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	for path, want := range map[string]int{"/": 303, "/docs/": 308, "/?x": 303} {
+		if got := s.want(want, "GET", path, "", anonymous).Header().Get("Location"); got != "/docs" {
+			t.Errorf("%s: Location = %q, want /docs", path, got)
 		}
 	}
 }

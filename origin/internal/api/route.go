@@ -15,7 +15,7 @@ type operation struct {
 	id, summary  string
 	scope        string // that the key must have
 	status       int    // of success
-	also         []int  // further statuses of success, with the same body
+	also         []int  // further statuses of success, with the same body where the status has one
 	body         *body  // nil: none is read
 }
 
@@ -24,21 +24,23 @@ type body struct {
 	schema reflect.Type // for the document; operations decode by themselves
 	limit  int64        // bytes
 	media  []string     // accepted; none sent counts as JSON
+
+	turns chan struct{} // one for each request at the same time, taken before the body is read; nil: any number
 }
 
 func bodyOf[T any](limit int64, media ...string) *body {
 	return &body{schema: reflect.TypeFor[T](), limit: limit, media: media}
 }
 
-// route registers an operation. The key is checked first, then the body is
-// read, then parameters are.
+// route registers an operation. The key is checked first, then the query, then
+// the body is read.
 func route[I, O any](a *API, op operation, handle func(context.Context, *I) (*O, error)) {
 	h := huma.Operation{
 		Method: op.method, Path: op.path, OperationID: op.id, Summary: op.summary,
 		DefaultStatus: op.status,
 		Security:      []map[string][]string{{"key": {op.scope}}},
 		Description:   "Needs the scope `" + op.scope + "`.",
-		Middlewares:   huma.Middlewares{a.admit(op.scope), a.read(op.body)},
+		Middlewares:   huma.Middlewares{a.admit(op.scope), a.query, a.read(op.body)},
 		Responses: map[string]*huma.Response{"default": {
 			Description: "Problem",
 			Content:     map[string]*huma.MediaType{mediaProblem: {Schema: a.schemaOf(reflect.TypeFor[Problem]())}},
@@ -57,6 +59,9 @@ func route[I, O any](a *API, op operation, handle func(context.Context, *I) (*O,
 	for _, status := range op.also {
 		described := *h.Responses[strconv.Itoa(op.status)]
 		described.Description = http.StatusText(status)
+		if status == http.StatusNotModified {
+			described.Content = nil
+		}
 		h.Responses[strconv.Itoa(status)] = &described
 	}
 	if op.body != nil {

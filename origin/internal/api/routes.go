@@ -14,6 +14,7 @@ const prefix = "/api/v1"
 func (a *API) operations() {
 	one := bodyOf[LinkCreate](bodyLimit, mediaJSON)
 	many := bodyOf[BulkCreate](bulkLimit, mediaJSON)
+	many.turns = make(chan struct{}, maxBulks)
 	patch := bodyOf[LinkChange](bodyLimit, mediaJSON, mediaPatch)
 
 	route(a, operation{
@@ -30,7 +31,7 @@ func (a *API) operations() {
 	}, a.createLinks)
 	route(a, operation{
 		method: http.MethodGet, path: "/links/{code}", id: "getLink", scope: links.ScopeLinksRead,
-		summary: "Show a link", status: http.StatusOK,
+		summary: "Show a link", status: http.StatusOK, also: []int{http.StatusNotModified},
 	}, a.getLink)
 	route(a, operation{
 		method: http.MethodPatch, path: "/links/{code}", id: "changeLink", scope: links.ScopeLinksWrite,
@@ -64,4 +65,6 @@ func (a *API) operations() {
 func (a *API) pages(document []byte, docs http.Handler) {
 	a.page("GET "+prefix+"/openapi.json", static(mediaJSON, document))
 	a.page("GET /docs", docs)
+	a.page("GET /docs/{$}", http.RedirectHandler("/docs", http.StatusPermanentRedirect))
+	a.page("GET /{$}", http.RedirectHandler("/docs", http.StatusSeeOther))
 }

@@ -22,16 +22,23 @@ func (a *API) problemOf(ctx context.Context, err error) *problemError {
 	}
 	switch {
 	case errors.Is(err, link.ErrNotFound):
-		return newProblem(http.StatusNotFound, "there is nothing under this name that the key may see")
+		return newProblem(http.StatusNotFound, "there is nothing of this name that this key may see")
 	case errors.Is(err, link.ErrTaken):
 		return newProblem(http.StatusConflict, "the alias is taken")
+	case errors.Is(err, links.ErrLastAdmin):
+		return newProblem(http.StatusConflict, "this is the last admin key: make another one before it is revoked")
 	case errors.Is(err, link.ErrMismatch):
 		return newProblem(http.StatusPreconditionFailed, "the link is not in the version that If-Match names")
 	case errors.Is(err, links.ErrOwner):
 		return newProblem(http.StatusForbidden, "the key is confined to another owner")
 	case errors.Is(err, links.ErrAdmin):
 		return unscoped(links.ScopeAdmin)
+	case errors.Is(err, links.ErrNoCode):
+		a.outages.Note(ctx, requestIDOf(ctx), err)
+		return newProblem(http.StatusServiceUnavailable, "all codes that were tried are taken; try again, or choose an alias or another code_kind").
+			with("Retry-After", "1")
 	case errors.Is(err, link.ErrUnavailable), errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		a.outages.Note(ctx, requestIDOf(ctx), err)
 		return newProblem(http.StatusServiceUnavailable, "the store of links cannot be reached at the moment").with("Retry-After", "1")
 	}
 	a.logger.LogAttrs(ctx, slog.LevelError, "request failed",

@@ -29,14 +29,33 @@ func newThrottle(perSecond float64, burst, most int, now func() time.Time) *thro
 	}
 }
 
-// take takes a call from the bucket of an address, or says how long to wait. An
-// IPv6 client owns its whole /64.
-func (t *throttle) take(addr netip.Addr) (wait time.Duration, ok bool) {
+// clientOf is whose bucket an address draws on. An IPv6 client owns its whole
+// /64.
+func clientOf(addr netip.Addr) netip.Prefix {
 	bits := 32
 	if addr.Is6() {
 		bits = 64
 	}
 	client, _ := addr.Prefix(bits) // fails for the zero Addr, whose bucket is the zero Prefix's
+	return client
+}
+
+// wait says how long the bucket of an address stays empty; 0 if take would find
+// a call in it.
+func (t *throttle) wait(addr netip.Addr) time.Duration {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	bucket := t.buckets[clientOf(addr)]
+	if bucket == nil {
+		return 0
+	}
+	missing := 1 - bucket.TokensAt(t.now())
+	return time.Duration(max(0, missing) / float64(t.rate) * float64(time.Second))
+}
+
+// take takes a call from the bucket of an address, or says how long to wait.
+func (t *throttle) take(addr netip.Addr) (wait time.Duration, ok bool) {
+	client := clientOf(addr)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := t.now()

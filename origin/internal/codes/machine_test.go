@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -111,4 +112,36 @@ func TestCounterCodesStartAtQ0V(t *testing.T) {
 			t.Errorf("Next = %q, %v, want %q", got, err, want)
 		}
 	}
+}
+
+// forgetful is a lessor whose answer to the first lease is lost on its way.
+type forgetful struct {
+	*postgres.Store
+	lost atomic.Bool
+}
+
+func (l *forgetful) LeaseMachine(ctx context.Context, holder string, fixed int, ttl time.Duration) (int, time.Time, time.Time, error) {
+	id, from, until, err := l.Store.LeaseMachine(ctx, holder, fixed, ttl)
+	if err == nil && l.lost.CompareAndSwap(false, true) {
+		return 0, time.Time{}, time.Time{}, link.ErrUnavailable
+	}
+	return id, from, until, err
+}
+
+func TestAFixedMachineIDIsHadAfterALostAnswer(t *testing.T) {
+	t.Parallel()
+	f := codes.NewSnowflake(&forgetful{Store: newStore(t)}, codes.SnowflakeConfig{
+		Holder: "a", Machine: 7, TTL: time.Minute, Now: time.Now, Logger: slog.New(slog.DiscardHandler),
+	})
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- f.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-done; err != nil {
+			t.Errorf("Run: %v", err)
+		}
+	})
+	waitForLease(t, f)
+	mustNext(t, f)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -41,10 +42,12 @@ func (h *handler) crowded(next http.Handler) http.Handler {
 			defer func() { <-slots }()
 			next.ServeHTTP(w, r)
 		default:
-			unavailable(w)
+			h.unavailable(w, r, errCrowded)
 		}
 	})
 }
+
+var errCrowded = errors.New("too many requests at the same time")
 
 // timed bounds each request, so that a PostgreSQL that hangs cannot hold it.
 func (h *handler) timed(next http.Handler) http.Handler {
@@ -89,6 +92,7 @@ func (h *handler) rescue(w http.ResponseWriter, r *http.Request) {
 		panic(p)
 	}
 	h.cfg.Logger.LogAttrs(r.Context(), slog.LevelError, "panic in an internal request",
+		slog.String("request_id", requestIDOf(r.Context())),
 		slog.String("path", r.URL.Path), slog.Any("panic", p), slog.String("stack", string(debug.Stack())))
 	http.Error(w, "internal error", http.StatusInternalServerError)
 }

@@ -6,6 +6,9 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
+	"waypost/origin/internal/outage"
 	"waypost/shared/feed"
 	"waypost/shared/link"
 )
@@ -49,7 +52,8 @@ type Config struct {
 	MaxRequests int           // at the same time, in all; beyond it 503 at once; 4096
 	MaxPages    int           // answers of up to 1 MiB made at the same time; the rest waits; 16
 
-	Logger *slog.Logger // takes faults of this service; required
+	Logger  *slog.Logger          // takes faults of this service; required
+	Metrics prometheus.Registerer // nil: requests are counted for nobody
 }
 
 func (c Config) withDefaults() Config {
@@ -74,6 +78,9 @@ type handler struct {
 	feeds  feedStore
 	config configStore
 	pages  chan struct{} // one for each page that is being made
+
+	metrics *metrics
+	outages *outage.Log
 }
 
 // Rooms are what the handler hands requests on to; all are required.
@@ -92,6 +99,8 @@ func New(cfg Config, rooms Rooms) http.Handler {
 	h := &handler{
 		cfg: cfg, fills: rooms.Fills, edges: rooms.Probes, acks: rooms.Acks, feeds: rooms.Feeds, config: rooms.Config,
 		pages: make(chan struct{}, cfg.MaxPages),
+
+		metrics: newMetrics(cfg.Metrics), outages: outage.New(cfg.Logger),
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/fill", h.route(h.fill))
@@ -106,5 +115,5 @@ func New(cfg Config, rooms Rooms) http.Handler {
 	served = h.timed(served)
 	served = h.crowded(served)
 	served = h.authorized(served)
-	return h.recovered(served)
+	return h.observed(mux, h.recovered(served))
 }

@@ -101,17 +101,18 @@ func (h *handler) route(c call) http.HandlerFunc {
 		case errors.As(err, &invalid):
 			http.Error(w, invalid.Error(), http.StatusBadRequest)
 		case errors.Is(err, link.ErrUnavailable), errors.Is(err, context.DeadlineExceeded), r.Context().Err() != nil:
-			unavailable(w) // not logged: readiness says so once, this would say it once a request
+			h.unavailable(w, r, err)
 		default:
 			h.cfg.Logger.LogAttrs(r.Context(), slog.LevelError, "internal request",
-				slog.String("path", r.URL.Path), slog.Any("error", err))
+				slog.String("request_id", requestIDOf(r.Context())), slog.String("path", r.URL.Path), slog.Any("error", err))
 			http.Error(w, "internal error", http.StatusInternalServerError)
 		}
 	}
 }
 
 // unavailable asks the edge to come again; it has other origins meanwhile.
-func unavailable(w http.ResponseWriter) {
+func (h *handler) unavailable(w http.ResponseWriter, r *http.Request, cause error) {
+	h.outages.Note(r.Context(), requestIDOf(r.Context()), cause)
 	w.Header().Set("Retry-After", "1")
 	http.Error(w, "unavailable", http.StatusServiceUnavailable)
 }

@@ -201,11 +201,11 @@ func TestErrorsOfTheStoresBecomeStatuses(t *testing.T) {
 		name string
 		err  error
 		want int
-		logs bool
+		logs string
 	}{
-		{"unavailable", fmt.Errorf("heads: %w", link.ErrUnavailable), http.StatusServiceUnavailable, false},
-		{"deadline", fmt.Errorf("heads: %w", context.DeadlineExceeded), http.StatusServiceUnavailable, false},
-		{"anything else", errors.New("syntax error at SELECT"), http.StatusInternalServerError, true},
+		{"unavailable", fmt.Errorf("heads: %w", link.ErrUnavailable), http.StatusServiceUnavailable, "WARN"},
+		{"deadline", fmt.Errorf("heads: %w", context.DeadlineExceeded), http.StatusServiceUnavailable, "WARN"},
+		{"anything else", errors.New("syntax error at SELECT"), http.StatusInternalServerError, "ERROR"},
 	} {
 		var log bytes.Buffer
 		f := &fake{
@@ -216,11 +216,11 @@ func TestErrorsOfTheStoresBecomeStatuses(t *testing.T) {
 			codes:   func(context.Context, int, link.Key) (*feed.Codes, error) { return nil, tc.err },
 			config:  func(context.Context) (*feed.Config, error) { return nil, tc.err },
 		}
-		h := newHandler(f, Config{}, &log)
 		for _, target := range []string{
 			"/v1/fill?code=a&epoch=1&min=1", "/v1/heads", "/v1/changes?shard=1&epoch=1&from=1", "/v1/codes?shard=1", "/v1/config",
 		} {
 			log.Reset()
+			h := newHandler(f, Config{}, &log) // one that has logged nothing yet
 			w := get(t, h, target)
 			if w.Code != tc.want {
 				t.Errorf("%s: %s: status %d, want %d", tc.name, target, w.Code, tc.want)
@@ -231,9 +231,10 @@ func TestErrorsOfTheStoresBecomeStatuses(t *testing.T) {
 			if strings.Contains(w.Body.String(), "syntax") {
 				t.Errorf("%s: %s: body %q tells internals", tc.name, target, w.Body)
 			}
-			lines := strings.Count(log.String(), "\n")
-			if tc.logs && lines != 1 || !tc.logs && lines != 0 {
-				t.Errorf("%s: %s: %d lines in the log, want one only for a fault of this service:\n%s", tc.name, target, lines, log.String())
+			id := w.Header().Get("X-Request-Id")
+			if got := log.String(); strings.Count(got, "\n") != 1 || id == "" || !strings.Contains(got, "level="+tc.logs) ||
+				!strings.Contains(got, "request_id="+id) || !strings.Contains(got, tc.err.Error()) {
+				t.Errorf("%s: %s: log = %q, want one line at %s with id %q and cause", tc.name, target, got, tc.logs, id)
 			}
 		}
 	}

@@ -1,6 +1,10 @@
 package links
 
 import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"waypost/shared/link"
@@ -31,8 +35,7 @@ func (in *Input) apply(l *link.Link, r rules, now time.Time) faults {
 	take(&f, r, "starts_at", in.StartsAt, time.Time{}, parseInstant, &l.StartsAt)
 	take(&f, r, "expires_at", in.ExpiresAt, time.Time{}, parseInstant, &l.ExpiresAt)
 	take(&f, r, "max_clicks", in.MaxClicks, 0, parseMaxClicks, &l.MaxClicks)
-	target := func(raw string) (string, error) { return link.ParseTarget(raw, r.targets) }
-	take(&f, r, "expired_url", in.ExpiredURL, "", target, &l.ExpiredURL)
+	take(&f, r, "expired_url", in.ExpiredURL, "", r.parseTarget, &l.ExpiredURL)
 	in.applyTTL(&f, l, now)
 	return f
 }
@@ -57,7 +60,7 @@ func take[T, U any](f *faults, r rules, field string, in Field[T], def U, parse 
 func (in *Input) applyTarget(f *faults, l *link.Link, r rules) {
 	switch {
 	case in.Target.given():
-		stored, err := link.ParseTarget(*in.Target.Value, r.targets)
+		stored, err := r.parseTarget(*in.Target.Value)
 		if err != nil {
 			f.add("target", err.Error())
 			return
@@ -66,6 +69,25 @@ func (in *Input) applyTarget(f *faults, l *link.Link, r rules) {
 	case in.Target.Set, r.fresh:
 		f.add("target", "is required")
 	}
+}
+
+// parseTarget is link.ParseTarget, whose refusal of a scheme it completes with
+// those that are allowed here. The scheme is at fault where to allow it would
+// change the verdict.
+func (r rules) parseTarget(raw string) (string, error) {
+	stored, err := link.ParseTarget(raw, r.targets)
+	if err == nil {
+		return stored, nil
+	}
+	scheme, _, _ := strings.Cut(raw, ":")
+	wider := r.targets
+	wider.Schemes = append(slices.Clone(wider.Schemes), scheme)
+	if _, then := link.ParseTarget(raw, wider); errors.Is(then, err) {
+		return "", err
+	}
+	allowed := append([]string{"http", "https"}, r.targets.Schemes...)
+	last := len(allowed) - 1
+	return "", fmt.Errorf("%w: it must be %s or %s", err, strings.Join(allowed[:last], ", "), allowed[last])
 }
 
 // applyTTL turns a time to live into an expiry. A null is as if left out: what

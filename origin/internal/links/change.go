@@ -17,8 +17,8 @@ type Version struct {
 // Patch changes the fields of a link that the input has. if match is not nil,
 // the link must be in one of those versions.
 //
-// Errors: *link.InvalidError, ErrOwner, link.ErrNotFound, link.ErrMismatch,
-// link.ErrUnavailable.
+// Errors: *link.InvalidError, ErrOwner, link.ErrNotFound, ErrDomain,
+// link.ErrMismatch, link.ErrUnavailable.
 func (s *Service) Patch(ctx context.Context, c Caller, key link.Key, in *Input, match []Version, ack Ack) (Written, error) {
 	h, err := s.hosts(ctx)
 	if err != nil {
@@ -36,7 +36,7 @@ func (s *Service) Patch(ctx context.Context, c Caller, key link.Key, in *Input, 
 			return Written{}, err
 		}
 	}
-	return s.writeOne(ctx, Mutation{Key: key, Merge: func(old *link.Link, now time.Time) (*link.Link, error) {
+	written, err := s.writeOne(ctx, Mutation{Key: key, Merge: func(old *link.Link, now time.Time) (*link.Link, error) {
 		if err := changeable(old, c, match); err != nil {
 			return nil, err
 		}
@@ -45,6 +45,7 @@ func (s *Service) Patch(ctx context.Context, c Caller, key link.Key, in *Input, 
 		in.checkOrder(&f, &l, false, now)
 		return &l, f.err()
 	}}, ack)
+	return written, s.missing(ctx, key, err)
 }
 
 // fixed faults the fields that a link keeps from its creation.
@@ -68,7 +69,7 @@ func (in *Input) fixed() faults {
 
 // Delete removes a link; what stays is a tombstone. match is as in Patch.
 //
-// Errors: link.ErrNotFound, link.ErrMismatch, link.ErrUnavailable.
+// Errors: link.ErrNotFound, ErrDomain, link.ErrMismatch, link.ErrUnavailable.
 func (s *Service) Delete(ctx context.Context, c Caller, key link.Key, match []Version, ack Ack) (Receipt, error) {
 	written, err := s.writeOne(ctx, Mutation{Key: key, Merge: func(old *link.Link, now time.Time) (*link.Link, error) {
 		if err := changeable(old, c, match); err != nil {
@@ -78,7 +79,7 @@ func (s *Service) Delete(ctx context.Context, c Caller, key link.Key, match []Ve
 		l.DeletedAt = now
 		return &l, nil
 	}}, ack)
-	return written.Receipt, err
+	return written.Receipt, s.missing(ctx, key, err)
 }
 
 // changeable says whether there is a link for the caller to change, in one of

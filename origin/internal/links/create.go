@@ -18,10 +18,11 @@ type Outcome struct {
 }
 
 // Create makes a link, or finds one where reuse is asked for: a link with an
-// alias, a start or an expiry of its own is always made.
+// alias, a start or an expiry of its own, or that is disabled, is always made.
 //
 // Errors: *link.InvalidError with every fault that needs no look at the store,
-// or else with those that do; ErrOwner; link.ErrTaken; link.ErrUnavailable.
+// or else with those that do; ErrOwner; link.ErrTaken; ErrNoCode;
+// link.ErrUnavailable.
 func (s *Service) Create(ctx context.Context, c Caller, in *Input, ack Ack) (Written, error) {
 	h, err := s.hosts(ctx)
 	if err != nil {
@@ -87,7 +88,7 @@ func (s *Service) creation(c Caller, in *Input, h hosts) (Mutation, error) {
 	if generated {
 		m.Generate = func(ctx context.Context) (string, error) { return s.codes.Next(ctx, kind) }
 		reuse := in.Reuse.given() && *in.Reuse.Value
-		m.Reuse = reuse && dry.StartsAt.IsZero() && dry.ExpiresAt.IsZero()
+		m.Reuse = reuse && dry.Enabled && dry.StartsAt.IsZero() && dry.ExpiresAt.IsZero()
 	}
 	return m, nil
 }

@@ -3,12 +3,17 @@ package links
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
 	"waypost/shared/feed"
 	"waypost/shared/link"
 )
+
+// ErrDomain says why there is no link: its domain is none of ours. It is a
+// link.ErrNotFound.
+var ErrDomain = fmt.Errorf("domain is not registered: %w", link.ErrNotFound)
 
 // hosts are the domains registered at the moment of a call. They are read for
 // each write and not kept: a domain must be usable on every origin as soon as
@@ -65,14 +70,30 @@ func (h hosts) parseDomain(s string) (string, error) {
 	return domain, unless(h.registered[domain], "is not a registered domain")
 }
 
+// missing says more of a link.ErrNotFound about the key, where there is more to
+// say: ErrDomain. Other errors it returns as they are.
+func (s *Service) missing(ctx context.Context, key link.Key, err error) error {
+	if key.Domain == "" || !errors.Is(err, link.ErrNotFound) {
+		return err
+	}
+	h, failed := s.hosts(ctx)
+	switch {
+	case failed != nil:
+		return failed
+	case !h.registered[key.Domain]:
+		return ErrDomain
+	}
+	return err
+}
+
 // ParseKey returns the key that a caller means by a code and a domain as it
-// wrote them. What cannot be a key of any link is link.ErrNotFound.
+// wrote them. What cannot be a key of any link is link.ErrNotFound, or ErrDomain.
 func ParseKey(domain, code string) (link.Key, error) {
 	var key link.Key
 	var err error
 	if domain != "" {
 		if key.Domain, err = link.ParseDomain(domain); err != nil {
-			return link.Key{}, link.ErrNotFound
+			return link.Key{}, ErrDomain
 		}
 	}
 	if key.Code, err = link.ParseAlias(code); err != nil {

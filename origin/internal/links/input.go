@@ -12,9 +12,6 @@ type Field[T any] struct {
 // Value returns a Field with a value.
 func Value[T any](v T) Field[T] { return Field[T]{Set: true, Value: &v} }
 
-// Null returns a Field that asks for the default.
-func Null[T any]() Field[T] { return Field[T]{Set: true} }
-
 // given reports whether the field has a value; null is none.
 func (f Field[T]) given() bool { return f.Value != nil }
 

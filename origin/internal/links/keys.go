@@ -12,16 +12,21 @@ import (
 // ErrUnknownKey refuses a key that does not exist, is revoked or is none.
 var ErrUnknownKey = errors.New("API key is not valid")
 
+// ErrLastAdmin refuses to revoke the only admin key: nobody could make another
+// one through the API.
+var ErrLastAdmin = errors.New("key is the last valid admin key")
+
 // keyReader looks keys up.
 type keyReader interface {
 	Key(ctx context.Context, id string) (APIKey, error) // link.ErrNotFound
-	Keys(ctx context.Context) ([]APIKey, error)
+	Keys(ctx context.Context) ([]APIKey, error)         // oldest first
+	AnyKey(ctx context.Context) (some bool, err error)
 }
 
 // keyWriter changes keys.
 type keyWriter interface {
 	CreateKey(ctx context.Context, key APIKey) error
-	RevokeKey(ctx context.Context, id string) error // link.ErrNotFound
+	RevokeKey(ctx context.Context, id string) error // link.ErrNotFound, ErrLastAdmin
 	// FirstKey stores the key if there is none at all, and says whether it did.
 	FirstKey(ctx context.Context, key APIKey) (made bool, err error)
 }
@@ -61,8 +66,8 @@ func (k *Keys) Make(ctx context.Context, owner string, scopes []string, note str
 
 // None reports whether there is no key at all, not even a revoked one.
 func (k *Keys) None(ctx context.Context) (bool, error) {
-	keys, err := k.store.Keys(ctx)
-	return len(keys) == 0, err
+	some, err := k.store.AnyKey(ctx)
+	return !some, err
 }
 
 // First makes text an admin key if there is no key at all, and says whether it
@@ -101,13 +106,11 @@ func (k *Keys) List(ctx context.Context) ([]APIKey, error) {
 	if err != nil {
 		return nil, err
 	}
-	keys = slices.DeleteFunc(keys, func(key APIKey) bool { return !key.RevokedAt.IsZero() })
-	slices.SortStableFunc(keys, func(a, b APIKey) int { return a.CreatedAt.Compare(b.CreatedAt) })
-	return keys, nil
+	return slices.DeleteFunc(keys, func(key APIKey) bool { return !key.RevokedAt.IsZero() }), nil
 }
 
 // Revoke ends a key at once, on every origin. Errors: link.ErrNotFound,
-// link.ErrUnavailable.
+// ErrLastAdmin, link.ErrUnavailable.
 func (k *Keys) Revoke(ctx context.Context, id string) error {
 	if len(id) != keyIDLength || !isBase62(id) {
 		return link.ErrNotFound

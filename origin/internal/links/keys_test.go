@@ -36,6 +36,8 @@ func (k keyring) Keys(context.Context) ([]links.APIKey, error) {
 	return all, nil
 }
 
+func (k keyring) AnyKey(context.Context) (bool, error) { return len(k) > 0, nil }
+
 func (k keyring) RevokeKey(_ context.Context, id string) error {
 	key, ok := k[id]
 	if !ok {

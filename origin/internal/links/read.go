@@ -16,11 +16,11 @@ const (
 	maxCursor    = 512 // bytes
 )
 
-// Get returns a link. Errors: link.ErrNotFound, link.ErrUnavailable.
+// Get returns a link. Errors: link.ErrNotFound, ErrDomain, link.ErrUnavailable.
 func (s *Service) Get(ctx context.Context, c Caller, key link.Key) (link.Link, error) {
 	l, err := s.store.Link(ctx, key)
 	if err != nil {
-		return link.Link{}, err
+		return link.Link{}, s.missing(ctx, key, err)
 	}
 	if !c.sees(&l) {
 		return link.Link{}, link.ErrNotFound
@@ -34,6 +34,15 @@ func (s *Service) Get(ctx context.Context, c Caller, key link.Key) (link.Link, e
 func (s *Service) List(ctx context.Context, c Caller, filter Filter) (Page, error) {
 	if err := filter.check(); err != nil {
 		return Page{}, err
+	}
+	if filter.Domain != nil {
+		h, err := s.hosts(ctx)
+		if err != nil {
+			return Page{}, err
+		}
+		if _, err := h.parseDomain(*filter.Domain); err != nil {
+			return Page{}, faults{{Field: "domain", Reason: err.Error()}}.err()
+		}
 	}
 	if c.Owner != "" {
 		if filter.Owner != nil && *filter.Owner != c.Owner {

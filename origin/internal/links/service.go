@@ -2,6 +2,7 @@ package links
 
 import (
 	"context"
+	"time"
 
 	"waypost/shared/feed"
 	"waypost/shared/link"
@@ -88,16 +89,26 @@ func New(d Deps) *Service {
 	}
 }
 
+// writeTimeout bounds a write once it has begun, without the wait for edges.
+const writeTimeout = 20 * time.Second
+
 // write commits the mutations, publishes what they changed and waits for what
-// ack asks for.
+// ack asks for. A caller that goes away meanwhile does not stop it: what is
+// committed must be published.
 func (s *Service) write(ctx context.Context, ms []Mutation, ack Ack) ([]Result, Receipt, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, Receipt{}, err
+	}
+	whole := context.WithoutCancel(ctx)
+	ctx, cancel := context.WithTimeout(whole, writeTimeout)
+	defer cancel()
 	sp := s.spread(ack)
 	results, err := s.store.Write(ctx, ms)
 	if err != nil {
 		return nil, Receipt{}, err
 	}
 	sp.publishResults(results)
-	return results, sp.receipt(ctx), nil
+	return results, sp.receipt(whole), nil
 }
 
 // writeOne is write for a single mutation, whose error it returns.

@@ -21,9 +21,13 @@ type memory struct {
 	seq    uint64
 	takes  time.Duration // of a write
 	config map[string]string
+	begun  func(context.Context) // called when a write has begun; may be nil
 }
 
 func (m *memory) Write(ctx context.Context, ms []links.Mutation) ([]links.Result, error) {
+	if m.begun != nil {
+		m.begun(ctx)
+	}
 	if m.fails != nil {
 		return nil, m.fails
 	}
@@ -146,6 +150,25 @@ func TestChangesArePublishedOnceCommitted(t *testing.T) {
 	}
 	if len(f.published.changes) != 1 {
 		t.Errorf("published %d changes, want none of failed writes", len(f.published.changes))
+	}
+}
+
+func TestAWriteOutlivesItsCallerAndIsPublished(t *testing.T) {
+	t.Parallel()
+	f := newFixture()
+	ctx, leave := context.WithCancel(t.Context())
+	f.store.begun = func(ctx context.Context) {
+		leave()
+		if _, bounded := ctx.Deadline(); ctx.Err() != nil || !bounded {
+			t.Errorf("a write whose caller has left: %v, bounded %v, want it to go on for a while", ctx.Err(), bounded)
+		}
+	}
+	if _, err := f.Create(ctx, links.Caller{}, aliased("a"), links.AckEdges); err != nil || len(f.published.changes) != 1 {
+		t.Errorf("Create = %v, published %d changes, want 1", err, len(f.published.changes))
+	}
+	f.store.begun = func(context.Context) { t.Error("a write was begun for a caller that had left before") }
+	if _, err := f.Create(ctx, links.Caller{}, aliased("b"), links.AckEdges); !errors.Is(err, context.Canceled) {
+		t.Errorf("Create = %v, want the context's error", err)
 	}
 }
 
@@ -288,6 +311,54 @@ func TestSchemesThatAreAllowed(t *testing.T) {
 	}
 }
 
+func TestRefusedSchemeNamesThoseThatAreAllowed(t *testing.T) {
+	t.Parallel()
+	f := newFixture()
+	for _, c := range []struct{ target, want string }{
+		{"ftp://example.com/", "has a scheme that is not allowed: it must be http, https or mailto"},
+		{"localhost:8080/x", "has a scheme that is not allowed: it must be http, https or mailto"},
+		// At fault for something else.
+		{"example.com", "must be an absolute URL"},
+		{"ftp://example.com/\n", "must not have control characters"},
+		{"https:/x", "has no host"},
+		{"mailto:", "has nothing after its scheme"},
+	} {
+		in := &links.Input{Target: links.Value(c.target), ExpiredURL: links.Value(c.target)}
+		_, err := f.Create(t.Context(), links.Caller{}, in)
+		var invalid *link.InvalidError
+		if !errors.As(err, &invalid) || len(invalid.Fields) != 2 {
+			t.Errorf("%q: %v, want two faults", c.target, err)
+			continue
+		}
+		for _, fault := range invalid.Fields {
+			if fault.Reason != c.want {
+				t.Errorf("%q: %s %s, want %s", c.target, fault.Field, fault.Reason, c.want)
+			}
+		}
+	}
+}
+
+func TestUnknownDomainIsToldFromUnknownCode(t *testing.T) {
+	t.Parallel()
+	f := newFixture()
+	for domain, want := range map[string]bool{"": false, "go.example": false, "other.example": true} {
+		key := link.Key{Domain: domain, Code: "x"}
+		_, get := f.Get(t.Context(), links.Caller{}, key)
+		_, patch := f.Patch(t.Context(), links.Caller{}, key, &links.Input{Title: links.Value("t")}, nil)
+		_, remove := f.Delete(t.Context(), links.Caller{}, key, nil)
+		for call, err := range map[string]error{"Get": get, "Patch": patch, "Delete": remove} {
+			if !errors.Is(err, link.ErrNotFound) || errors.Is(err, links.ErrDomain) != want {
+				t.Errorf("%s on %q = %v, want ErrNotFound, of its domain: %v", call, domain, err, want)
+			}
+		}
+		_, err := f.List(t.Context(), links.Caller{Owner: "ann"}, links.Filter{Domain: &domain, Limit: 10})
+		var invalid *link.InvalidError
+		if errors.As(err, &invalid) != want || err != nil && !want {
+			t.Errorf("List of %q = %v, want it refused: %v", domain, err, want)
+		}
+	}
+}
+
 func TestConfinedListIsOfItsOwner(t *testing.T) {
 	t.Parallel()
 	f := newFixture()
@@ -309,8 +380,8 @@ func TestParseKey(t *testing.T) {
 		{"", "", link.Key{}, link.ErrNotFound},
 		{"", "a/b", link.Key{}, link.ErrNotFound},
 		{"", "\xff", link.Key{}, link.ErrNotFound},
-		{"a\x00b", "a", link.Key{}, link.ErrNotFound},
-		{"go.example:80", "a", link.Key{}, link.ErrNotFound},
+		{"a\x00b", "a", link.Key{}, links.ErrDomain},
+		{"go.example:80", "a", link.Key{}, links.ErrDomain},
 	} {
 		got, err := links.ParseKey(c.domain, c.code)
 		if got != c.want || !errors.Is(err, c.err) {

@@ -2,11 +2,16 @@ package links
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"waypost/shared/feed"
 	"waypost/shared/link"
 )
+
+// ErrNoCode reports that every code that was generated for a link is taken, as
+// many as a store tries.
+var ErrNoCode = errors.New("all generated codes are taken")
 
 // Mutation is one wished change of one key. Mutations of one write stand or
 // fail each for itself.

@@ -21,6 +21,8 @@ var errBoundMoving = errors.New("the last change of the stale bound is not compl
 // Like Leave it takes two commits, so that the old bound is waited for from
 // when the new one is seen by all.
 func (s *Store) SetBound(ctx context.Context, bound time.Duration) error {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
 	bound = bound.Truncate(time.Microsecond)
 	if bound <= 0 {
 		return fmt.Errorf("postgres bound: %v is not above 0", bound)

@@ -30,8 +30,10 @@ const readChanges = `
 // as one answer holds. It asks for a reset if they are of another epoch, not
 // kept any more, or if from lies beyond the head.
 func (s *Store) Changes(ctx context.Context, shard int, epoch, from uint64) (*feed.Changes, error) {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
 	after := signed(min(from, math.MaxInt64))
-	rows, err := s.pool.Query(ctx, readChanges, shard, after, feed.MaxChanges, maxChangesBytes)
+	rows, err := s.edges.Query(ctx, readChanges, shard, after, feed.MaxChanges, maxChangesBytes)
 	if err != nil {
 		return nil, translate("changes", err)
 	}

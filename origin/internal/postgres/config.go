@@ -1,18 +1,20 @@
 package postgres
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"strconv"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
 // Config says where PostgreSQL is and how long it may take.
 type Config struct {
 	URL      string `env:"WAYPOST_DATABASE_URL" required:"true" secret:"true" format:"url" help:"PostgreSQL, the primary: postgres://user:password@host:port/database"`
-	MaxConns int    `env:"WAYPOST_DATABASE_CONNS" default:"20" min:"2" max:"1000" unit:"connections" help:"most connections to PostgreSQL"`
+	MaxConns int    `env:"WAYPOST_DATABASE_CONNS" default:"20" min:"2" max:"1000" unit:"connections" help:"most connections to PostgreSQL for the admin API; edges have 8 more to themselves"`
 
 	// ConnectTimeout bounds the start of one connection.
 	ConnectTimeout time.Duration `env:"WAYPOST_DATABASE_CONNECT_TIMEOUT" default:"3s" min:"100ms" max:"1m" help:"longest wait for a new connection to PostgreSQL"`
@@ -41,7 +43,7 @@ func (c Config) pool() (*pgxpool.Config, error) {
 	pool.MaxConnLifetimeJitter = 5 * time.Minute
 	pool.HealthCheckPeriod = 15 * time.Second
 	pool.ConnConfig.ConnectTimeout = or(c.ConnectTimeout, defaultConnectTimeout)
-	statement := or(c.StatementTimeout, defaultStatementTimeout)
+	statement := c.statementTimeout()
 	maps.Copy(pool.ConnConfig.RuntimeParams, map[string]string{
 		"application_name":  "waypost-origin",
 		"statement_timeout": millis(statement),
@@ -49,8 +51,18 @@ func (c Config) pool() (*pgxpool.Config, error) {
 		// An origin that is stopped inside a write holds its shards' heads: the server lets go of them.
 		"idle_in_transaction_session_timeout": millis(statement),
 	})
-	pool.AfterConnect = checkConn
+	// Not by the context of whoever asked for the connection: the pool goes on
+	// without them, and a server that hangs would keep the connection's place.
+	pool.AfterConnect = func(ctx context.Context, conn *pgx.Conn) error {
+		ctx, cancel := context.WithTimeout(ctx, pool.ConnConfig.ConnectTimeout)
+		defer cancel()
+		return checkConn(ctx, conn)
+	}
 	return pool, nil
+}
+
+func (c Config) statementTimeout() time.Duration {
+	return or(c.StatementTimeout, defaultStatementTimeout)
 }
 
 func or[T comparable](value, otherwise T) T {

@@ -15,7 +15,9 @@ import (
 // Config reads all rows of the config shard with their position, in one
 // snapshot.
 func (s *Store) Config(ctx context.Context) (*feed.Config, error) {
-	rows, err := s.pool.Query(ctx, `
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
+	rows, err := s.edges.Query(ctx, `
 		SELECT e.n, h.seq, c.name, c.value
 		FROM epoch e CROSS JOIN shard_head h LEFT JOIN config_row c ON true
 		WHERE h.shard = $1`, feed.ConfigShard)
@@ -41,6 +43,8 @@ func (s *Store) Config(ctx context.Context) (*feed.Config, error) {
 // WriteConfig gives a row of the config shard a value (JSON; "" removes the
 // row) and returns the change to publish, or nil if the row has that value.
 func (s *Store) WriteConfig(ctx context.Context, row, value string) (*feed.Change, error) {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
 	var c *feed.Change
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
 		c, err = writeConfig(ctx, tx, row, value)

@@ -39,6 +39,8 @@ func checkEpoch(ctx context.Context, conn *pgx.Conn) error {
 // hold. It is for a database that was put back to an older state in a way that
 // the server itself does not show.
 func (s *Store) BumpEpoch(ctx context.Context) (n uint64, err error) {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
 	n, err = bump(ctx, s.pool, pgtype.Int8{})
 	return n, translate("bump epoch", err)
 }
@@ -47,6 +49,8 @@ func (s *Store) BumpEpoch(ctx context.Context) (n uint64, err error) {
 // a position of it that the database does not know. Of many who find that out
 // together one makes the step.
 func (s *Store) BumpEpochFrom(ctx context.Context, seen uint64) error {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
 	var n int64
 	if err := s.pool.QueryRow(ctx, `SELECT n FROM epoch`).Scan(&n); err != nil {
 		return translate("bump epoch", err)

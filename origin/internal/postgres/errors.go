@@ -31,7 +31,7 @@ func translate(what string, err error) error {
 		case e.Code == uniqueViolation:
 			return fmt.Errorf("postgres %s: %w: %w", what, link.ErrTaken, err)
 		case refused(e):
-			return fmt.Errorf("postgres %s: %w: %w", what, unstorable(e), err)
+			return fmt.Errorf("postgres %s: %w: %w", what, unstorable(), err)
 		}
 	}
 	return fmt.Errorf("postgres %s: %w", what, err)
@@ -84,7 +84,8 @@ func transient(code string) bool {
 // UTF-8 or zero (class 22), constraints (class 23).
 func refused(e *pgconn.PgError) bool { return e.Code[:2] == "22" || e.Code[:2] == "23" }
 
-func unstorable(e *pgconn.PgError) error {
-	field := or(e.ColumnName, or(e.ConstraintName, "link"))
-	return &link.InvalidError{Fields: []link.FieldError{{Field: field, Reason: "cannot be stored"}}}
+// unstorable does not name the column or constraint: that is the schema's, and
+// stands in the error that it is wrapped with.
+func unstorable() error {
+	return &link.InvalidError{Fields: []link.FieldError{{Field: "body", Reason: "has a value that cannot be stored"}}}
 }

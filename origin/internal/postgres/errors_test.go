@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strings"
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -51,8 +52,16 @@ func TestDriverErrorsAreTranslated(t *testing.T) {
 		}
 	}
 	for _, code := range []string{"22021", "23514"} {
-		if _, ok := errors.AsType[*link.InvalidError](translate("test", pg(code))); !ok {
+		err := fmt.Errorf("wrapped: %w", &pgconn.PgError{Code: code, ColumnName: "link_column", ConstraintName: "link_check"})
+		invalid, ok := errors.AsType[*link.InvalidError](translate("test", err))
+		if !ok {
 			t.Errorf("%s is no InvalidError", code)
+			continue
+		}
+		for _, f := range invalid.Fields {
+			if strings.Contains(f.Field+f.Reason, "link_") {
+				t.Errorf("%s: the fault %+v names the schema", code, f)
+			}
 		}
 	}
 	if err := translate("test", nil); err != nil {

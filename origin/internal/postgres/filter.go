@@ -14,10 +14,12 @@ import (
 // after the given one in byte order of (domain, code); the zero key starts. A
 // filter made of all pages is exact at the head read with the first one.
 func (s *Store) Codes(ctx context.Context, shard int, after link.Key) (*feed.Codes, error) {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
 	// The condition on the shard is part of the range, not an equality: the planner
 	// would otherwise take (domain, code) alone, which has one domain for most
 	// links, for the better index and read all shards.
-	rows, err := s.pool.Query(ctx, `
+	rows, err := s.edges.Query(ctx, `
 		SELECT e.n, h.seq, l.domain, l.code
 		FROM epoch e CROSS JOIN shard_head h LEFT JOIN LATERAL (
 			SELECT domain, code FROM links WHERE (shard, domain, code) > ($1::smallint, $2, $3) AND shard <= $1::smallint

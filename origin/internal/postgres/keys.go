@@ -17,6 +17,8 @@ const insertKey = `INSERT INTO api_key (id, hash, owner, scopes, note, created_a
 
 // CreateKey stores a new API key.
 func (s *Store) CreateKey(ctx context.Context, key links.APIKey) error {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
 	_, err := s.pool.Exec(ctx, insertKey, keyValues(key)...)
 	return translate("create key", err)
 }
@@ -24,6 +26,8 @@ func (s *Store) CreateKey(ctx context.Context, key links.APIKey) error {
 // FirstKey stores key if there is no key at all, not even a revoked one, and
 // says whether it did. Of origins that start together one makes it.
 func (s *Store) FirstKey(ctx context.Context, key links.APIKey) (made bool, err error) {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
 	err = pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		// Not in the INSERT itself: its snapshot would be from before the wait.
 		if _, err := tx.Exec(ctx, `LOCK TABLE api_key IN SHARE ROW EXCLUSIVE MODE`); err != nil {
@@ -45,6 +49,8 @@ func (s *Store) FirstKey(ctx context.Context, key links.APIKey) (made bool, err 
 
 // Key reads the key with this id, revoked or not. Errors: link.ErrNotFound.
 func (s *Store) Key(ctx context.Context, id string) (links.APIKey, error) {
+	ctx, cancel := context.WithTimeout(ctx, min(keyTimeout, s.timeout))
+	defer cancel()
 	rows, err := s.pool.Query(ctx, `SELECT `+keyColumns+` FROM api_key WHERE id = $1`, id)
 	if err != nil {
 		return links.APIKey{}, translate("key", err)
@@ -56,8 +62,18 @@ func (s *Store) Key(ctx context.Context, id string) (links.APIKey, error) {
 	return key, translate("key", err)
 }
 
+// AnyKey reports whether there is a key, revoked or not.
+func (s *Store) AnyKey(ctx context.Context) (some bool, err error) {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
+	err = s.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM api_key)`).Scan(&some)
+	return some, translate("any key", err)
+}
+
 // Keys reads all keys, revoked ones too, oldest first.
 func (s *Store) Keys(ctx context.Context) ([]links.APIKey, error) {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
 	rows, err := s.pool.Query(ctx, `SELECT `+keyColumns+` FROM api_key ORDER BY created_at, id`)
 	if err != nil {
 		return nil, translate("keys", err)
@@ -66,16 +82,37 @@ func (s *Store) Keys(ctx context.Context) ([]links.APIKey, error) {
 	return keys, translate("keys", err)
 }
 
-// RevokeKey ends a key. Errors: link.ErrNotFound, also for one that is revoked.
+const isLastAdmin = `SELECT 'admin' = ANY (k.scopes) AND NOT EXISTS (
+	SELECT FROM api_key o WHERE o.id <> k.id AND o.revoked_at IS NULL AND 'admin' = ANY (o.scopes)
+) FROM api_key k WHERE k.id = $1 AND k.revoked_at IS NULL`
+
+// RevokeKey ends a key. Errors: link.ErrNotFound, also for one that is revoked;
+// links.ErrLastAdmin.
 func (s *Store) RevokeKey(ctx context.Context, id string) error {
-	tag, err := s.pool.Exec(ctx, `UPDATE api_key SET revoked_at = clock_timestamp() WHERE id = $1 AND revoked_at IS NULL`, id)
-	if err != nil {
-		return translate("revoke key", err)
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
+	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
+		// As in FirstKey: of two that revoke the last two admin keys, the second
+		// must see what the first did.
+		if _, err := tx.Exec(ctx, `LOCK TABLE api_key IN SHARE ROW EXCLUSIVE MODE`); err != nil {
+			return err
+		}
+		var last bool
+		switch err := tx.QueryRow(ctx, isLastAdmin, id).Scan(&last); {
+		case errors.Is(err, pgx.ErrNoRows):
+			return link.ErrNotFound
+		case err != nil:
+			return err
+		case last:
+			return links.ErrLastAdmin
+		}
+		_, err := tx.Exec(ctx, `UPDATE api_key SET revoked_at = clock_timestamp() WHERE id = $1`, id)
+		return err
+	})
+	if errors.Is(err, link.ErrNotFound) || errors.Is(err, links.ErrLastAdmin) {
+		return err
 	}
-	if tag.RowsAffected() == 0 {
-		return link.ErrNotFound
-	}
-	return nil
+	return translate("revoke key", err)
 }
 
 func keyValues(key links.APIKey) []any {

@@ -34,6 +34,9 @@ func TestOneOfManyFirstKeysIsMade(t *testing.T) {
 		t.Fatalf("%d first keys, %+v, %v, want one", made.Load(), keys, err)
 	}
 	// A revoked key is no reason to make another first one.
+	if err := s.CreateKey(t.Context(), links.APIKey{ID: "y", Scopes: []string{links.ScopeAdmin}}); err != nil {
+		t.Fatalf("CreateKey: %v", err)
+	}
 	if err := s.RevokeKey(t.Context(), keys[0].ID); err != nil {
 		t.Fatalf("RevokeKey: %v", err)
 	}
@@ -71,5 +74,50 @@ func TestAKeyIsReadAsItWasMadeUntilRevoked(t *testing.T) {
 	}
 	if _, err := s.Key(t.Context(), "other"); !errors.Is(err, link.ErrNotFound) {
 		t.Errorf("Key of none: %v, want ErrNotFound", err)
+	}
+}
+
+func TestOneAdminKeyOutlivesAllRevocations(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	ids := []string{"a", "b", "c", "d"}
+	for _, id := range ids {
+		if err := s.CreateKey(t.Context(), links.APIKey{ID: id, Scopes: []string{links.ScopeAdmin}}); err != nil {
+			t.Fatalf("CreateKey: %v", err)
+		}
+	}
+	// Neither a revoked admin key nor one that is none counts as another one.
+	if err := s.CreateKey(t.Context(), links.APIKey{ID: "reader", Scopes: []string{links.ScopeLinksRead}}); err != nil {
+		t.Fatalf("CreateKey: %v", err)
+	}
+	var refused atomic.Int32
+	var wg sync.WaitGroup
+	for _, id := range ids {
+		wg.Go(func() {
+			err := s.RevokeKey(t.Context(), id)
+			switch {
+			case errors.Is(err, links.ErrLastAdmin):
+				refused.Add(1)
+			case err != nil:
+				t.Errorf("RevokeKey(%s): %v", id, err)
+			}
+		})
+	}
+	wg.Wait()
+	keys, err := s.Keys(t.Context())
+	if err != nil {
+		t.Fatalf("Keys: %v", err)
+	}
+	valid := 0
+	for _, k := range keys {
+		if k.Admin() && k.RevokedAt.IsZero() {
+			valid++
+		}
+	}
+	if refused.Load() != 1 || valid != 1 {
+		t.Errorf("%d refused, %d admin keys left, want 1 and 1", refused.Load(), valid)
+	}
+	if err := s.RevokeKey(t.Context(), "reader"); err != nil {
+		t.Errorf("RevokeKey of a key that is no admin's: %v", err)
 	}
 }

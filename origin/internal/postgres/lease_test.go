@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"waypost/deploy/services"
 	"waypost/shared/link"
 )
 
@@ -71,6 +72,43 @@ func TestALeaseEndsAtItsTimeOnly(t *testing.T) {
 	}
 	if _, again, _, err := s.LeaseMachine(t.Context(), "b", 5, time.Hour); err != nil || !again.After(from) {
 		t.Errorf("lease of a released id: from %v, %v, want after %v", again, err, from)
+	}
+}
+
+func TestAHolderGetsItsFixedMachineIDAgain(t *testing.T) {
+	t.Parallel()
+	url := services.Postgres(t)
+	s := openStore(t, url)
+	_, from, _, err := s.LeaseMachine(t.Context(), "a", 5, time.Hour)
+	if err != nil {
+		t.Fatalf("LeaseMachine: %v", err)
+	}
+	// The answer of the first was lost: the process knows of no lease.
+	if _, again, until, err := s.LeaseMachine(t.Context(), "a", 5, time.Hour); err != nil || !again.After(from) || !until.After(again) {
+		t.Errorf("LeaseMachine again = from %v until %v, %v, want a lease after %v", again, until, err, from)
+	}
+	// Or it is still on its way.
+	tx, err := connect(t, url).Begin(t.Context())
+	if err != nil {
+		t.Fatalf("begin: %v", err)
+	}
+	if _, err := tx.Exec(t.Context(), `UPDATE machine_lease SET expires_at = now() + interval '1 hour' WHERE machine = 5`); err != nil {
+		t.Fatalf("update: %v", err)
+	}
+	leased := make(chan error, 1)
+	go func() {
+		_, _, _, err := s.LeaseMachine(t.Context(), "a", 5, time.Hour)
+		leased <- err
+	}()
+	awaitLocks(t, url, 1)
+	if err := tx.Commit(t.Context()); err != nil {
+		t.Fatalf("commit: %v", err)
+	}
+	if err := <-leased; err != nil {
+		t.Errorf("LeaseMachine during another of the same holder: %v", err)
+	}
+	if _, _, _, err := s.LeaseMachine(t.Context(), "b", 5, time.Hour); err == nil || errors.Is(err, link.ErrUnavailable) {
+		t.Errorf("lease of a held id by another: %v, want a refusal", err)
 	}
 }
 

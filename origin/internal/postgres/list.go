@@ -20,6 +20,8 @@ const maxPage = 100
 // *link.InvalidError. A search that takes longer than the statement timeout is
 // link.ErrUnavailable.
 func (s *Store) List(ctx context.Context, f links.Filter) (links.Page, error) {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
 	limit := min(max(f.Limit, 1), maxPage)
 	oldest := f.Sort == "created_at"
 	q := query{where: []string{"l.deleted_at IS NULL"}}
@@ -34,7 +36,10 @@ func (s *Store) List(ctx context.Context, f links.Filter) (links.Page, error) {
 	}
 	if f.Search != "" {
 		pattern := "%" + likeEscaper().Replace(f.Search) + "%"
-		q.and("(l.code ILIKE %[1]s OR l.target ILIKE %[1]s OR l.title ILIKE %[1]s)", pattern)
+		// Case as Unicode has it, whatever the collation of a column or the locale of
+		// the database: codes sort by bytes, and under that only ASCII has cases.
+		q.and(`(l.code COLLATE "und-x-icu" ILIKE %[1]s OR l.target COLLATE "und-x-icu" ILIKE %[1]s
+			OR l.title COLLATE "und-x-icu" ILIKE %[1]s)`, pattern)
 	}
 	order, beyond := "DESC", "<"
 	if oldest {

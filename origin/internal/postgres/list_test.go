@@ -44,6 +44,7 @@ func TestListFilters(t *testing.T) {
 		{Key: link.Key{Code: "b"}, Target: "https://two.example/100%25", Owner: "ben", Tags: []string{"x"}},
 		{Key: link.Key{Code: "c_c", Domain: "go.example"}, Target: "https://three.example/", Title: "Größe"},
 		{Key: link.Key{Code: "d"}, Target: `https://four.example/?a\b`, Owner: "ann"},
+		{Key: link.Key{Code: "café"}, Target: "https://five.example/", Owner: "eve"},
 	} {
 		l.Status = 302
 		mustWrite(t, s, create(l.Key, &l))
@@ -56,18 +57,20 @@ func TestListFilters(t *testing.T) {
 		f    links.Filter
 		want []string
 	}{
-		{"all, newest first", links.Filter{}, []string{"d", "c_c", "b", "a"}},
-		{"oldest first", links.Filter{Sort: "created_at"}, []string{"a", "b", "c_c", "d"}},
-		{"newest first by name", links.Filter{Sort: "-created_at"}, []string{"d", "c_c", "b", "a"}},
+		{"all, newest first", links.Filter{}, []string{"café", "d", "c_c", "b", "a"}},
+		{"oldest first", links.Filter{Sort: "created_at"}, []string{"a", "b", "c_c", "d", "café"}},
+		{"newest first by name", links.Filter{Sort: "-created_at"}, []string{"café", "d", "c_c", "b", "a"}},
 		{"owner", links.Filter{Owner: text("ann")}, []string{"d", "a"}},
 		{"no owner", links.Filter{Owner: text("")}, []string{"c_c"}},
 		{"domain", links.Filter{Domain: text("go.example")}, []string{"c_c"}},
-		{"default domain", links.Filter{Domain: text("")}, []string{"d", "b", "a"}},
+		{"default domain", links.Filter{Domain: text("")}, []string{"café", "d", "b", "a"}},
 		{"tag", links.Filter{Tag: "x"}, []string{"b", "a"}},
 		{"tag and owner", links.Filter{Tag: "x", Owner: text("ann")}, []string{"a"}},
 		{"no such tag", links.Filter{Tag: "z"}, nil},
 		{"search target", links.Filter{Search: "ONE.EX"}, []string{"a"}},
 		{"search title", links.Filter{Search: "größe"}, []string{"c_c"}},
+		{"search code of another case", links.Filter{Search: "CAFÉ"}, []string{"café"}},
+		{"search title of another case", links.Filter{Search: "GRÖ"}, []string{"c_c"}},
 		{"search code, underscore is no pattern", links.Filter{Search: "_c"}, []string{"c_c"}},
 		{"percent is no pattern", links.Filter{Search: "0%"}, []string{"b"}},
 		{"backslash is no escape", links.Filter{Search: `\b`}, []string{"d"}},

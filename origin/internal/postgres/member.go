@@ -10,7 +10,9 @@ import (
 // committed on return: from then on every Roster has it. A name that cannot be
 // stored is a *link.InvalidError.
 func (s *Store) Join(ctx context.Context, m feed.Member) error {
-	_, err := s.pool.Exec(ctx, `
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
+	_, err := s.edges.Exec(ctx, `
 		INSERT INTO edge_member (id, boot) VALUES ($1, $2)
 		ON CONFLICT (id, boot) DO UPDATE SET joined_at = clock_timestamp(), left_at = NULL
 		WHERE edge_member.left_at IS NOT NULL`, m.ID, m.Boot)
@@ -41,13 +43,15 @@ const endLeaving = `
 // edge that is left between the two, because this process died, still counts
 // as a member, until the next Leave of any edge, or Prune, ends that.
 func (s *Store) Leave(ctx context.Context, ms []feed.Member) error {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
 	ids, boots := make([]string, len(ms)), make([]string, len(ms))
 	for i, m := range ms {
 		ids[i], boots[i] = m.ID, m.Boot
 	}
-	if _, err := s.pool.Exec(ctx, beginLeaving, ids, boots); err != nil {
+	if _, err := s.edges.Exec(ctx, beginLeaving, ids, boots); err != nil {
 		return translate("leave", err)
 	}
-	_, err := s.pool.Exec(ctx, endLeaving)
+	_, err := s.edges.Exec(ctx, endLeaving)
 	return translate("leave", err)
 }

@@ -16,6 +16,8 @@ import (
 // position without being changed, so that its version stays. A key without a
 // row is link.ErrNotFound in its result. Otherwise it is like Write.
 func (s *Store) Purge(ctx context.Context, keys []link.Key) ([]links.Result, error) {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
 	if len(keys) > MaxWrite {
 		return nil, fmt.Errorf("postgres purge: %d keys, at most %d", len(keys), MaxWrite)
 	}
@@ -31,6 +33,8 @@ func (s *Store) Purge(ctx context.Context, keys []link.Key) ([]links.Result, err
 // PurgeAll makes every edge fetch every link anew, by one change of each link
 // shard. It is one transaction: all changes or, with an error, none.
 func (s *Store) PurgeAll(ctx context.Context) ([]*feed.Change, error) {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
 	var changes []*feed.Change
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
 		changes, err = purgeAll(ctx, tx)

@@ -12,6 +12,8 @@ import (
 
 // Link reads a link. The error is link.ErrNotFound for a tombstone too.
 func (s *Store) Link(ctx context.Context, key link.Key) (link.Link, error) {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
 	var epoch int64
 	var r linkRow
 	err := s.pool.QueryRow(ctx, `
@@ -30,10 +32,12 @@ func (s *Store) Link(ctx context.Context, key link.Key) (link.Link, error) {
 // one snapshot, so that every change up to AsOf is in it, also where the key is
 // absent.
 func (s *Store) Entry(ctx context.Context, key link.Key) (*feed.Entry, error) {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
 	s.loads.Add(1)
 	var epoch, head int64
 	var r linkRow
-	err := s.pool.QueryRow(ctx, `
+	err := s.edges.QueryRow(ctx, `
 		SELECT e.n, h.seq, `+linkColumns+`
 		FROM epoch e CROSS JOIN shard_head h LEFT JOIN links l ON l.domain = $2 AND l.code = $3
 		WHERE h.shard = $1`, feed.Shard(key.Hash()), key.Domain, key.Code).

@@ -13,7 +13,8 @@ import (
 
 // criteria is what a link must be to be reused: all that decides where it sends
 // whom, and who it belongs to. Title and tags are not part of it. Links with an
-// expiry or a start, and links whose alias was asked for, are never reused.
+// expiry or a start, disabled ones, and links whose alias was asked for, are
+// never reused, nor is one found for a link that is to be so itself.
 type criteria struct {
 	domain, owner, target, expiredURL string
 	status                            int
@@ -44,7 +45,7 @@ func (s *Store) resolveReuse(ctx context.Context, jobs []*job) []*job {
 			j.settle(links.Result{Err: err})
 			return true
 		}
-		if l.StartsAt.IsZero() && l.ExpiresAt.IsZero() {
+		if l.Enabled && l.StartsAt.IsZero() && l.ExpiresAt.IsZero() {
 			j.reuse = &criteria{
 				domain: j.key.Domain, owner: l.Owner, target: l.Target, expiredURL: l.ExpiredURL, status: l.Status,
 				query: l.Query, suffix: l.Suffix, class: l.Class, clicks: l.Clicks, maxClicks: l.MaxClicks,

@@ -49,6 +49,8 @@ const readRoster = `
 // Roster reads the last position of every shard, the bounds and the edges that
 // a write has to reach, in one snapshot of the primary.
 func (s *Store) Roster(ctx context.Context) (*links.Roster, error) {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
 	var (
 		epoch, now int64
 		seq        []int64
@@ -57,7 +59,7 @@ func (s *Store) Roster(ctx context.Context) (*links.Roster, error) {
 		lefts      []pgtype.Timestamptz
 	)
 	r := &links.Roster{}
-	err := s.pool.QueryRow(ctx, readRoster).Scan(&epoch, &now, &seq, &lease, &r.BarrierBound, &ids, &boots, &lefts, nil)
+	err := s.edges.QueryRow(ctx, readRoster).Scan(&epoch, &now, &seq, &lease, &r.BarrierBound, &ids, &boots, &lefts, nil)
 	if err != nil {
 		return nil, translate("roster", err)
 	}

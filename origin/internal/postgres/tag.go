@@ -14,6 +14,8 @@ import (
 // owner unless it is nil, in byte order of (domain, code), after the given one;
 // the zero key starts.
 func (s *Store) KeysByTag(ctx context.Context, owner *string, tag string, after link.Key, limit int) ([]link.Key, error) {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
 	q := query{where: []string{"deleted_at IS NULL"}}
 	q.and("tags @> %s", []string{tag})
 	q.and("(domain, code) > (%s, %s)", after.Domain, after.Code)

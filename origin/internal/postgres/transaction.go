@@ -43,6 +43,8 @@ type held struct {
 // run does the transaction in the order that the protocol rests on: locks, then
 // heads, then reading, then writing.
 func (s *Store) run(ctx context.Context, t *transaction) error {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
 	tx, err := s.pool.Begin(ctx)
 	if err != nil {
 		return translate("write", err)

@@ -24,9 +24,9 @@ const (
 	groupShards = 8
 
 	// maxCodes is how many generated codes a mutation may find taken. Random ones
-	// collide once in thousands; ten in a row mean that the generator is broken or
-	// its space used up.
-	maxCodes = 10
+	// collide once in thousands; those of the counter come in order, and somebody
+	// may have claimed the next hundreds as aliases.
+	maxCodes = 1000
 
 	// maxAttempts is how often a group is started anew because a row came past the
 	// locks. Nothing of this program writes such rows.
@@ -72,7 +72,7 @@ func (s *Store) Write(ctx context.Context, ms []links.Mutation) ([]links.Result,
 // carryOut settles all jobs.
 func (s *Store) carryOut(ctx context.Context, pending []*job) {
 	for len(pending) > 0 {
-		round, later := firstOfEach(chooseCodes(ctx, pending))
+		round, later := firstOfEach(s.chooseCodes(ctx, pending))
 		todo := groups(round)
 		for i, group := range todo {
 			collided, err := s.writeGroup(ctx, group)
@@ -89,24 +89,49 @@ func (s *Store) carryOut(ctx context.Context, pending []*job) {
 
 // chooseCodes gives each job its key and shard, before any lock is taken: the
 // shard depends on the code.
-func chooseCodes(ctx context.Context, jobs []*job) []*job {
+func (s *Store) chooseCodes(ctx context.Context, jobs []*job) []*job {
 	return slices.DeleteFunc(jobs, func(j *job) bool {
 		if j.m.Generate != nil && j.key.Code == "" {
-			if j.tried == maxCodes {
-				j.settle(links.Result{Err: fmt.Errorf("postgres write: %d generated codes in a row are taken: %w", maxCodes, link.ErrUnavailable)})
-				return true
-			}
-			code, err := j.m.Generate(ctx)
+			code, err := s.nextCode(ctx, j)
 			if err != nil {
-				j.settle(links.Result{Err: fmt.Errorf("generate code: %w", err)})
+				j.settle(links.Result{Err: err})
 				return true
 			}
 			j.key.Code = code
-			j.tried++
 		}
 		j.shard = feed.Shard(j.key.Hash())
 		return false
 	})
+}
+
+// nextCode generates a code for a job. The first one is taken as it comes, since
+// most are free; after it those that have a row are passed over here, which
+// costs a look each, where a transaction would hold a shard's head for it.
+func (s *Store) nextCode(ctx context.Context, j *job) (string, error) {
+	for j.tried < maxCodes {
+		code, err := j.m.Generate(ctx)
+		if err != nil {
+			return "", fmt.Errorf("generate code: %w", err)
+		}
+		j.tried++
+		if j.tried == 1 {
+			return code, nil
+		}
+		taken, err := s.taken(ctx, link.Key{Domain: j.key.Domain, Code: code})
+		if err != nil || !taken {
+			return code, err
+		}
+	}
+	return "", fmt.Errorf("postgres write: %d codes: %w", maxCodes, links.ErrNoCode)
+}
+
+// taken reports whether there is a row of the key, a tombstone too.
+func (s *Store) taken(ctx context.Context, key link.Key) (taken bool, err error) {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
+	err = s.pool.QueryRow(ctx, `SELECT EXISTS (SELECT FROM links WHERE domain = $1 AND code = $2)`,
+		key.Domain, key.Code).Scan(&taken)
+	return taken, translate("code "+key.String(), err)
 }
 
 // firstOfEach splits off the jobs whose key, or whose link to reuse, an earlier
@@ -190,6 +215,8 @@ func (j *job) settle(res links.Result) { *j.res, j.done = res, true }
 
 // clock reads PostgreSQL's clock.
 func (s *Store) clock(ctx context.Context) (now time.Time, err error) {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
 	err = s.pool.QueryRow(ctx, `SELECT clock_timestamp()`).Scan(&now)
 	return now.UTC(), translate("clock", err)
 }

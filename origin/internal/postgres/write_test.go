@@ -129,8 +129,43 @@ func TestAGeneratorThatOnlyMeetsTakenCodesIsGivenUp(t *testing.T) {
 	calls := 0
 	m := create(link.Key{}, content("https://b.example/"))
 	m.Generate = func(context.Context) (string, error) { calls++; return "one", nil }
-	if res := write(t, s, m); !errors.Is(res.Err, link.ErrUnavailable) || calls != 10 {
-		t.Errorf("Write: %v after %d codes, want ErrUnavailable after 10", res.Err, calls)
+	if res := write(t, s, m); !errors.Is(res.Err, links.ErrNoCode) || calls != 1000 {
+		t.Errorf("Write: %v after %d codes, want ErrNoCode after 1,000", res.Err, calls)
+	}
+}
+
+func TestCounterCodesGoOnBehindManyTakenAliases(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	counter := codes.NewCounter(s)
+	const first, taken = 100_001, 600
+	claims := make([]links.Mutation, taken)
+	for i := range claims {
+		claims[i] = create(link.Key{Code: codes.Base62(uint64(first + i))}, content("https://alias.example/"))
+	}
+	if _, err := s.Write(t.Context(), claims); err != nil {
+		t.Fatalf("Write: %v", err)
+	}
+	ms := make([]links.Mutation, 20)
+	for i := range ms {
+		ms[i] = create(link.Key{}, content("https://new.example/"))
+		ms[i].Generate = counter.Next
+	}
+	results, err := s.Write(t.Context(), ms)
+	if err != nil {
+		t.Fatalf("Write: %v", err)
+	}
+	got := make(map[string]bool)
+	for _, res := range results {
+		if res.Err != nil {
+			t.Fatalf("Write behind %d taken codes: %v", taken, res.Err)
+		}
+		got[res.Link.Key.Code] = true
+	}
+	for i := range ms {
+		if want := codes.Base62(uint64(first + taken + i)); !got[want] {
+			t.Errorf("code %s was not given out", want)
+		}
 	}
 }
 
@@ -205,6 +240,7 @@ func TestReuseFindsOnlyWhatWasAskedFor(t *testing.T) {
 		"max clicks":  reuse("", func(l *link.Link) { l.MaxClicks = 3 }),
 		"expired url": reuse("", func(l *link.Link) { l.ExpiredURL = "https://b.example/" }),
 		"expiry":      reuse("", func(l *link.Link) { l.ExpiresAt = time.Now().Add(time.Hour) }),
+		"enabled":     reuse("", func(l *link.Link) { l.Enabled = false }),
 		"start":       reuse("", func(l *link.Link) { l.StartsAt = time.Now().Add(time.Hour) }),
 	} {
 		if res := mustWrite(t, s, m); res.Reused {

@@ -117,6 +117,17 @@ func (l *Loader) Load(ctx context.Context, key link.Key, epoch, minSeq uint64) (
 	return f.entry, nil
 }
 
+// Ping takes the lock of no link and frees it, as a fill does with that of its
+// own, and returns why Redis cannot be used: nil also where there is none. It
+// ends the pause after a failure, so that a Loader without loads finds out too
+// that Redis is back.
+func (l *Loader) Ping(ctx context.Context) error {
+	if l.lock == nil {
+		return nil
+	}
+	return l.lock.ping(ctx)
+}
+
 // Close refuses further loads and returns when those under way have ended,
 // which they do within Config.Deadline and one command to Redis.
 func (l *Loader) Close() {

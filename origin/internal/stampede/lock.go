@@ -2,6 +2,7 @@ package stampede
 
 import (
 	"context"
+	crand "crypto/rand"
 	"fmt"
 	"math/rand/v2"
 	"strconv"
@@ -143,6 +144,17 @@ func (l *lock) try(ctx context.Context, w want, token string) (turn, error) {
 	default:
 		return turn{}, fmt.Errorf("take the lock of %s: unexpected %T", w.key, answer)
 	}
+}
+
+// ping is try and leave, without a link and whatever the breaker says.
+func (l *lock) ping(ctx context.Context) error {
+	token := crand.Text()
+	_, err := l.try(ctx, want{}, token)
+	l.breaker.report(ctx, err)
+	if err == nil {
+		l.leave(ctx, link.Key{}, token, nil)
+	}
+	return err
 }
 
 // leave stores what was loaded, if anything was, and frees the lock if token

@@ -171,3 +171,39 @@ func TestConnectNeedsAURLAndKeepsThePasswordToItself(t *testing.T) {
 		}
 	}
 }
+
+func TestAPingTellsWhetherFillsUseRedis(t *testing.T) {
+	t.Parallel()
+	r := services.Redis(t)
+	var seen states
+	cfg := patient(connect(t, r))
+	cfg.RedisPause, cfg.RedisTimeout, cfg.OnRedis = time.Hour, 200*time.Millisecond, seen.add
+	src := &source{epoch: 1, asof: 3, state: feed.Enabled}
+	l := newLoader(t, cfg, src.load)
+	for range 2 { // the first one's lock is free again
+		if err := l.Ping(t.Context()); err != nil {
+			t.Errorf("Ping: %v", err)
+		}
+	}
+	r.Pause()
+	t.Cleanup(r.Resume)
+	if err := l.Ping(t.Context()); err == nil {
+		t.Error("Ping of a Redis that is slower than a fill waits: no error")
+	}
+	if n, err := seen.last(); n != 1 || err == nil {
+		t.Errorf("OnRedis: %d calls, last with %v; want one with an error", n, err)
+	}
+	r.Resume()
+	eventually(t, "a ping finds Redis back", func() bool { return l.Ping(t.Context()) == nil })
+	if n, err := seen.last(); n != 2 || err != nil {
+		t.Errorf("OnRedis: %d calls, last with %v; want a second one without", n, err)
+	}
+	key := link.Key{Code: "k"}
+	mustLoad(t, l, want{key: key, epoch: 1}, src.entry(key))
+	if got := l.Stats(); got.RedisSkipped != 0 {
+		t.Errorf("Stats = %+v, want the pause to be over", got)
+	}
+	if err := newLoader(t, Config{}, src.load).Ping(t.Context()); err != nil {
+		t.Errorf("Ping without Redis: %v", err)
+	}
+}

@@ -32,6 +32,7 @@ type operation struct {
 	} `json:"requestBody"`
 	Responses map[string]struct {
 		Description string
+		Headers     map[string]struct{ Schema *schema }
 		Content     map[string]struct{ Schema *schema }
 	}
 }

@@ -1,13 +1,13 @@
 package web
 
 import (
-	"bytes"
 	"crypto/sha256"
 	_ "embed" // the page's template and style
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"html/template"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -21,6 +21,8 @@ var pageCSS string
 
 // view is what the template shows.
 type view struct {
+	Server, Alias string // of the first steps; different for each request
+
 	Title, Description, Version string
 	Base                        string // path before that of every operation
 	Style                       template.CSS
@@ -41,35 +43,41 @@ type fieldView struct {
 	Required                            bool
 }
 
-type answerView struct{ Status, Description, Schema string }
+type answerView struct {
+	Status, Description, Schema string
+	Headers                     []fieldView
+}
 
 type schemaView struct {
 	Name   string
 	Fields []fieldView
 }
 
-// New returns a handler that answers with a page about the OpenAPI document,
-// made here, once. The page needs nothing from elsewhere and runs no script.
+// New returns a handler that answers with a page about the OpenAPI document. The
+// page needs nothing from elsewhere and runs no script; only its first steps
+// depend on the request.
 func New(openAPI []byte) (http.Handler, error) {
 	var doc document
 	if err := json.Unmarshal(openAPI, &doc); err != nil {
 		return nil, fmt.Errorf("docs page: %w", err)
 	}
-	t, err := template.New("page").Parse(pageHTML)
+	t, err := template.New("page").Funcs(template.FuncMap{"prose": prose}).Parse(pageHTML)
 	if err != nil {
 		return nil, fmt.Errorf("docs page: %w", err)
 	}
-	var page bytes.Buffer
-	if err := t.Execute(&page, doc.view()); err != nil {
+	v := doc.view()
+	if err := t.Execute(io.Discard, v); err != nil {
 		return nil, fmt.Errorf("docs page: %w", err)
 	}
 	style := sha256.Sum256([]byte(pageCSS))
 	policy := "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; style-src 'sha256-" +
 		base64.StdEncoding.EncodeToString(style[:]) + "'"
-	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked := v
+		asked.Server, asked.Alias = server(r), freshAlias()
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.Header().Set("Content-Security-Policy", policy)
-		_, _ = w.Write(page.Bytes()) // fails only if the client is gone
+		_ = t.Execute(w, asked) // it did above, so it fails only if the client is gone
 	}), nil
 }
 
@@ -110,6 +118,11 @@ func (op *operation) view(method, path string) operationView {
 		answer := answerView{Status: status, Description: op.Responses[status].Description}
 		for _, content := range op.Responses[status].Content {
 			answer.Schema = content.Schema.kind()
+		}
+		for _, name := range sortedKeys(op.Responses[status].Headers) {
+			if s := op.Responses[status].Headers[name].Schema; s != nil {
+				answer.Headers = append(answer.Headers, fieldView{Name: name, Description: s.Description})
+			}
 		}
 		v.Answers = append(v.Answers, answer)
 	}

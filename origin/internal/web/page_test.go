@@ -11,10 +11,10 @@ import (
 )
 
 const openAPI = `{"openapi": "3.1.0", "info": {"title": "T<i>", "version": "1"}, "servers": [{"url": "/base"}],
-	"paths": {"/things/{id}": {"patch": {"operationId": "changeThing", "summary": "Change <b>it</b>", "description": "Needs a key.",
+	"paths": {"/things/{id}": {"patch": {"operationId": "changeThing", "summary": "Change <b>it</b>", "description": "Needs \u0060a<b\u0060 and c\u0060d.",
 		"parameters": [{"name": "id", "in": "path", "required": true, "schema": {"type": "string", "maxLength": 5}}],
 		"requestBody": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Thing"}}}},
-		"responses": {"200": {"description": "OK", "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Thing"}}}}}}}},
+		"responses": {"200": {"description": "OK", "headers": {"X-Seen": {"schema": {"type": "string", "description": "When & where"}}}, "content": {"application/json": {"schema": {"$ref": "#/components/schemas/Thing"}}}}}}}},
 	"components": {"schemas": {"Thing": {"type": "object", "required": ["kind"], "properties": {
 		"kind": {"type": ["string", "null"], "enum": ["a", "b", null], "description": "What & why"},
 		"at": {"type": "string", "format": "date-time"},
@@ -33,6 +33,7 @@ func TestPageShowsTheDocument(t *testing.T) {
 	for _, want := range []string{
 		"T&lt;i&gt;", "Change &lt;b&gt;it&lt;/b&gt;", "PATCH</span> /base/things/{id}", `href="#schema-Thing">Thing</a> as <code>application/json`,
 		"string or null", "What &amp; why", "(a, b)", "<td>time", "(at least 1; at most 9; 3 if left out)", "list of string", "(x; at most 4 items)", "path, required",
+		"Needs <code>a&lt;b</code> and c`d.", `<code>X-Seen</code> <span class="dim">When &amp; where`,
 	} {
 		if !strings.Contains(page, want) {
 			t.Errorf("page lacks %q", want)
