@@ -85,7 +85,7 @@ func TestErrorsOfProbesBecomeStatuses(t *testing.T) {
 		want int
 		logs bool
 	}{
-		{"unavailable", fmt.Errorf("joins: %w", link.ErrUnavailable), http.StatusServiceUnavailable, false},
+		{"unavailable", fmt.Errorf("joins: %w", link.ErrUnavailable), http.StatusServiceUnavailable, true},
 		{"a name that cannot be stored", &link.InvalidError{}, http.StatusBadRequest, false},
 		{"anything else", errors.New("syntax error"), http.StatusInternalServerError, true},
 	} {

@@ -324,7 +324,7 @@ func TestRefusedSchemeNamesThoseThatAreAllowed(t *testing.T) {
 		{"mailto:", "has nothing after its scheme"},
 	} {
 		in := &links.Input{Target: links.Value(c.target), ExpiredURL: links.Value(c.target)}
-		_, err := f.Create(t.Context(), links.Caller{}, in)
+		_, err := f.Create(t.Context(), links.Caller{}, in, links.AckEdges)
 		var invalid *link.InvalidError
 		if !errors.As(err, &invalid) || len(invalid.Fields) != 2 {
 			t.Errorf("%q: %v, want two faults", c.target, err)
@@ -344,8 +344,8 @@ func TestUnknownDomainIsToldFromUnknownCode(t *testing.T) {
 	for domain, want := range map[string]bool{"": false, "go.example": false, "other.example": true} {
 		key := link.Key{Domain: domain, Code: "x"}
 		_, get := f.Get(t.Context(), links.Caller{}, key)
-		_, patch := f.Patch(t.Context(), links.Caller{}, key, &links.Input{Title: links.Value("t")}, nil)
-		_, remove := f.Delete(t.Context(), links.Caller{}, key, nil)
+		_, patch := f.Patch(t.Context(), links.Caller{}, key, &links.Input{Title: links.Value("t")}, nil, links.AckEdges)
+		_, remove := f.Delete(t.Context(), links.Caller{}, key, nil, links.AckEdges)
 		for call, err := range map[string]error{"Get": get, "Patch": patch, "Delete": remove} {
 			if !errors.Is(err, link.ErrNotFound) || errors.Is(err, links.ErrDomain) != want {
 				t.Errorf("%s on %q = %v, want ErrNotFound, of its domain: %v", call, domain, err, want)

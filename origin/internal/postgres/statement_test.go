@@ -7,9 +7,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
 
 	"waypost/deploy/services"
 	"waypost/shared/feed"
@@ -48,11 +48,10 @@ func open(t *testing.T) (*Store, *statements) {
 	}
 	sent := &statements{}
 	cfg.ConnConfig.Tracer = sent
-	pool, err := pgxpool.NewWithConfig(t.Context(), cfg)
+	s, err := connect(t.Context(), cfg, time.Minute)
 	if err != nil {
-		t.Fatalf("pool: %v", err)
+		t.Fatalf("connect: %v", err)
 	}
-	s := &Store{pool: pool}
 	t.Cleanup(s.Close)
 	if err := s.Migrate(t.Context()); err != nil {
 		t.Fatalf("Migrate: %v", err)

@@ -31,6 +31,11 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	return connect(ctx, poolConfig, cfg.statementTimeout()+answerTime)
+}
+
+// connect makes both pools of one configuration.
+func connect(ctx context.Context, poolConfig *pgxpool.Config, timeout time.Duration) (*Store, error) {
 	edgeConfig := poolConfig.Copy()
 	edgeConfig.MaxConns = EdgeConns
 	pool, err := pgxpool.NewWithConfig(ctx, poolConfig)
@@ -42,7 +47,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		pool.Close()
 		return nil, translate("open", err)
 	}
-	s := &Store{pool: pool, edges: edges, timeout: cfg.statementTimeout() + answerTime}
+	s := &Store{pool: pool, edges: edges, timeout: timeout}
 	if err := s.Ping(ctx); err != nil {
 		s.Close()
 		return nil, err
