@@ -139,6 +139,7 @@ func TestAHitDoesNotWaitForTheFillBehindIt(t *testing.T) {
 		t.Error(err)
 	}
 }
+
 func TestAPromisedBodyIsNoReasonToRefuseAGet(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
