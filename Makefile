@@ -16,6 +16,10 @@ GOLANGCI  := $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION)/golangci-lint
 # Packages with tests of allocations, which mean nothing under the race detector.
 ALLOCS := waypost/edge/internal/httpd waypost/edge/internal/redirect waypost/edge/internal/limit waypost/shared/feed waypost/shared/link
 
+# Fleets of processes are tested by themselves afterwards: beside other tests two cores are busy enough for leases of a
+# second to lapse.
+UNITS := $(foreach m,$(filter-out bench,$(MODULES)),waypost/$(m)/...)
+
 FUZZTIME   ?= 60s
 BENCHTIME  ?= 1s
 BENCHCOUNT ?= 3
@@ -52,12 +56,14 @@ servers:
 .PHONY: test
 test: servers build-race ## all tests of all modules with the race detector, on real PostgreSQL, Redis and NATS
 	go test -run Alloc $(ALLOCS)
-	WAYPOST_TEST_BIN=$(CURDIR)/bin/race CGO_ENABLED=1 go test -race -short -timeout 15m work
+	CGO_ENABLED=1 go test -race -short -timeout 15m $(UNITS)
+	WAYPOST_TEST_BIN=$(CURDIR)/bin/race CGO_ENABLED=1 go test -race -short -timeout 15m -p 1 waypost/bench/...
 
 .PHONY: test-long
 test-long: servers build-race ## the same in their long versions
 	go test -run Alloc $(ALLOCS)
-	WAYPOST_TEST_BIN=$(CURDIR)/bin/race CGO_ENABLED=1 go test -race -timeout 60m work
+	CGO_ENABLED=1 go test -race -timeout 60m $(UNITS)
+	WAYPOST_TEST_BIN=$(CURDIR)/bin/race CGO_ENABLED=1 go test -race -timeout 60m -p 1 waypost/bench/...
 
 .PHONY: check
 check: $(GOLANGCI) ## format, lint, tidy and vet, all with nothing to complain about

@@ -78,12 +78,31 @@ func (s *server) Restart(ctx context.Context) error {
 	if err := s.proc.Stop(stopping); err != nil && !errors.Is(err, process.ErrKilled) {
 		return err
 	}
-	proc, err := s.start(ctx)
+	proc, err := s.startAgain(ctx)
 	if err != nil {
 		return fmt.Errorf("restart %s: %w", s.name, err)
 	}
 	s.proc = proc
 	return nil
+}
+
+// startAgain tries for a while: what a killed PostgreSQL leaves behind, its backends and their shared memory, outlives
+// it by a moment, and the next one refuses to start beside it.
+func (s *server) startAgain(ctx context.Context) (*process.Process, error) {
+	const tries, pause = 20, 250 * time.Millisecond
+	for try := 1; ; try++ {
+		proc, err := s.start(ctx)
+		if err == nil || try == tries || ctx.Err() != nil {
+			return proc, err
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return nil, errors.Join(err, ctx.Err())
+		}
+	}
 }
 
 // Process returns the process that runs now.
