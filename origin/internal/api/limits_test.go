@@ -158,10 +158,12 @@ func TestAClientThatLeavesDoesNotStopItsWrite(t *testing.T) {
 		answered <- s.do("POST", "/api/v1/links", `{"target": "https://example.com/", "alias": "left"}`,
 			func(r *http.Request) { *r = *r.WithContext(ctx) })
 	}()
+	bounded, giveUp := context.WithTimeout(t.Context(), 20*time.Second)
+	defer giveUp()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for waiting := false; !waiting; <-tick.C {
-		err := watcher.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_stat_activity
+		err := watcher.QueryRow(bounded, `SELECT EXISTS (SELECT FROM pg_stat_activity
 			WHERE datname = current_database() AND wait_event_type = 'Lock')`).Scan(&waiting)
 		if err != nil {
 			t.Fatal(err)

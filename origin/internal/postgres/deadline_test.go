@@ -20,7 +20,7 @@ import (
 // awaitLocks returns once so many sessions of the database wait for a lock.
 func awaitLocks(t *testing.T, url string, want int) {
 	t.Helper()
-	conn := connect(t, url)
+	ctx, conn := guard(t), connect(t, url)
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -33,7 +33,11 @@ func awaitLocks(t *testing.T, url string, want int) {
 		if n >= want {
 			return
 		}
-		<-tick.C
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			t.Fatalf("%d sessions wait for a lock, want %d", n, want)
+		}
 	}
 }
 
@@ -169,8 +173,9 @@ func TestAConnectionWhoseCheckHangsIsGivenUp(t *testing.T) {
 func welcome(conn net.Conn) {
 	defer conn.Close() //nolint:errcheck // the client has left
 	backend := pgproto3.NewBackend(conn, conn)
-	if _, err := backend.ReceiveStartupMessage(); err != nil {
-		return
+	m, err := backend.ReceiveStartupMessage()
+	if _, starts := m.(*pgproto3.StartupMessage); err != nil || !starts {
+		return // or else it asks to cancel what another session does, and waits to be hung up on
 	}
 	backend.Send(&pgproto3.AuthenticationOk{})
 	backend.Send(&pgproto3.ReadyForQuery{TxStatus: 'I'})
@@ -178,7 +183,8 @@ func welcome(conn net.Conn) {
 		return
 	}
 	for {
-		if _, err := backend.Receive(); err != nil {
+		m, err := backend.Receive()
+		if _, ends := m.(*pgproto3.Terminate); err != nil || ends {
 			return
 		}
 	}
