@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"maps"
 	"os"
 	"testing"
 
@@ -26,15 +27,27 @@ func (c cleaned) Run() int {
 // start is fleet.Start with the binaries under test.
 func start(t *testing.T, spec fleet.Spec) *fleet.Fleet {
 	t.Helper()
-	spec.Binaries = binaries
-	return fleet.Start(t, spec)
+	return fleet.Start(t, calm(spec))
 }
 
 // prepare is fleet.Prepare with the binaries under test.
 func prepare(t *testing.T, spec fleet.Spec) *fleet.Fleet {
 	t.Helper()
+	return fleet.Prepare(t, calm(spec))
+}
+
+// calm is a fleet of the binaries under test whose leases outlast a moment in which a busy machine runs nothing. Where
+// the bound itself is looked at, the spec sets it.
+func calm(spec fleet.Spec) fleet.Spec {
 	spec.Binaries = binaries
-	return fleet.Prepare(t, spec)
+	spec.OriginEnv = withDefault(spec.OriginEnv, "WAYPOST_STALE_BOUND", "5s")
+	return spec
+}
+
+func withDefault(env map[string]string, name, value string) map[string]string {
+	all := map[string]string{name: value}
+	maps.Copy(all, env)
+	return all
 }
 
 // noErrors fails the test with the first few of many errors.

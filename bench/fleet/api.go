@@ -48,6 +48,11 @@ func newAPI(tb testing.TB, addr, key string) *API {
 
 // Do sends a call; body is nil for none, json.RawMessage as it is, all else as JSON.
 func (a *API) Do(ctx context.Context, method, path string, body any) (Answer, error) {
+	return a.DoIf(ctx, "", method, path, body)
+}
+
+// DoIf is Do on a condition: match is the value of If-Match, an ETag, or "" for none.
+func (a *API) DoIf(ctx context.Context, match, method, path string, body any) (Answer, error) {
 	var in io.Reader
 	if body != nil {
 		b, err := json.Marshal(body)
@@ -61,6 +66,9 @@ func (a *API) Do(ctx context.Context, method, path string, body any) (Answer, er
 		return Answer{}, err
 	}
 	req.Header.Set("Authorization", "Bearer "+a.key)
+	if match != "" {
+		req.Header.Set("If-Match", match)
+	}
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}

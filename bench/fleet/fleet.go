@@ -52,6 +52,13 @@ type Edge struct {
 	*Process
 	Region string
 	Addr   string // of the public listener
+
+	// ToOrigins and ToNATS are what it reaches the origins' internal listeners, in the order of Fleet.Origins, and NATS
+	// through. Nil unless Spec.ProxyEdges.
+	ToOrigins []*services.Proxy
+	ToNATS    *services.Proxy
+
+	State string // its state folder; "" unless Spec.KeepState
 }
 
 // Start makes a fleet, starts it, and ends all of it at the test's end. Every process must stop in time and with
@@ -144,15 +151,27 @@ func (f *Fleet) newEdge(tb testing.TB, spec Spec, i int) *Edge {
 	tb.Helper()
 	region := spec.Edges[i]
 	e := &Edge{Region: region, Addr: freeAddr(tb)}
+	natsURL := f.natsURL
+	if spec.ProxyEdges {
+		for _, o := range f.Origins {
+			e.ToOrigins = append(e.ToOrigins, services.NewProxy(tb, o.Internal))
+		}
+		e.ToNATS = services.NewProxy(tb, f.NATS.Addr())
+		natsURL = "nats://" + e.ToNATS.Addr()
+	}
+	if spec.KeepState {
+		e.State = tb.TempDir()
+	}
 	e.Process = newProcess(tb, spec.Binaries, "edge-"+region+"-"+strconv.Itoa(i), edgeBinary, nil, map[string]string{
 		"WAYPOST_REGION":          region,
 		"WAYPOST_EDGE_ID":         region + "-" + strconv.Itoa(i),
 		"WAYPOST_LISTEN":          e.Addr,
-		"WAYPOST_ORIGIN_URL":      f.originURLs(i),
+		"WAYPOST_ORIGIN_URL":      f.originURLs(e, i),
 		"WAYPOST_INTERNAL_SECRET": secret,
 		"WAYPOST_REDIS_URL":       f.redisURL(spec, region, i),
 		"WAYPOST_REDIS_PREFIX":    edgePrefix,
-		"WAYPOST_NATS_URL":        f.natsURL,
+		"WAYPOST_NATS_URL":        natsURL,
+		"WAYPOST_STATE_DIR":       e.State,
 		"WAYPOST_LIMIT_MODE":      "off",
 		"WAYPOST_DRAIN":           "0s",
 	}, spec.EdgeEnv)
@@ -160,10 +179,15 @@ func (f *Fleet) newEdge(tb testing.TB, spec Spec, i int) *Edge {
 }
 
 // originURLs lists all origins, each edge another one first.
-func (f *Fleet) originURLs(edge int) string {
+func (f *Fleet) originURLs(e *Edge, edge int) string {
 	var urls []string
 	for i := range f.Origins {
-		urls = append(urls, "http://"+f.Origins[(edge+i)%len(f.Origins)].Internal)
+		at := (edge + i) % len(f.Origins)
+		addr := f.Origins[at].Internal
+		if e.ToOrigins != nil {
+			addr = e.ToOrigins[at].Addr()
+		}
+		urls = append(urls, "http://"+addr)
 	}
 	return strings.Join(urls, ",")
 }

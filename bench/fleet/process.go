@@ -56,19 +56,24 @@ func (p *Process) Launch(tb testing.TB) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	// Nothing of this process' own environment. The race detector would hold every exit up for a second.
-	env := []string{"GORACE=atexit_sleep_ms=0"}
-	for name, value := range p.env {
-		env = append(env, name+"="+value)
-	}
-	slices.Sort(env)
-	proc, err := process.Start(tb.Context(), process.Spec{Name: p.Name, Path: path, Args: p.args, Env: env, Output: p.log.file})
+	proc, err := process.Start(tb.Context(), process.Spec{Name: p.Name, Path: path, Args: p.args, Env: p.environment(), Output: p.log.file})
 	if err != nil {
 		tb.Fatal(err)
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.proc = proc
+}
+
+// environment is all that the process is told: nothing of this process' own environment. The race detector would hold
+// every exit up for a second.
+func (p *Process) environment() []string {
+	env := []string{"GORACE=atexit_sleep_ms=0"}
+	for name, value := range p.env {
+		env = append(env, name+"="+value)
+	}
+	slices.Sort(env)
+	return env
 }
 
 // Start starts the process and waits until it is ready.

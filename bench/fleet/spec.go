@@ -11,8 +11,10 @@ type Spec struct {
 	// and a service told to stop drains at once.
 	OriginEnv, EdgeEnv map[string]string
 
+	KeepState       bool // each edge has a state folder of its own, which outlives its restarts
 	PrivatePostgres bool // a cluster of its own, which can be stopped
 	ProxyPostgres   bool // each origin reaches PostgreSQL through a proxy of its own
+	ProxyEdges      bool // each edge reaches each origin, and NATS, through a proxy of its own
 	ProxyRedis      bool // each edge, and the origins together, reach Redis through a proxy of their own
 }
 
