@@ -92,7 +92,9 @@ benchstat: $(TOOLS)/benchstat-$(BENCHSTAT_VERSION)/benchstat ## compare two benc
 	$< $(OLD) $(NEW)
 
 .PHONY: chaos
-chaos: servers build-race ## the tests that kill, pause, cut and slow things (FAULTS=regexp); results in bench/results/
+chaos: servers build-race ## the positions model with 3 writes, then what kills, pauses, cuts and slows things (FAULTS=regexp); results in bench/results/
+	@mkdir -p bench/results
+	WAYPOST_MODEL_WRITES=3 go test -count=1 -timeout 10m -v -run 'TestModel$$' waypost/shared/feed | tee bench/results/model.txt
 	deploy/chaos.sh '$(FAULTS)'
 
 .PHONY: fuzz
