@@ -25,7 +25,7 @@ BENCHTIME  ?= 1s
 BENCHCOUNT ?= 3
 BENCH      ?= .
 PROFILE    ?= waypost/edge/internal/httpd
-FAULTS     ?= Fault|Down|Slow|Flush|Kill|Pause|Cut|Restart|Outlives|Stall|Rolling|Stopped
+FAULTS     ?= Fault|Down|Slow|Flush|Kill|Pause|Cut|Restart|Outlives|Stall|Rolling|Stopped|Chaos
 
 .PHONY: help
 help: ## list the targets
@@ -95,7 +95,7 @@ benchstat: $(TOOLS)/benchstat-$(BENCHSTAT_VERSION)/benchstat ## compare two benc
 chaos: servers build-race ## the positions model with 3 writes, then what kills, pauses, cuts and slows things (FAULTS=regexp); results in bench/results/
 	@mkdir -p bench/results
 	WAYPOST_MODEL_WRITES=3 go test -count=1 -timeout 10m -v -run 'TestModel$$' waypost/shared/feed | tee bench/results/model.txt
-	deploy/chaos.sh '$(FAULTS)'
+	WAYPOST_TEST_BIN=$(CURDIR)/bin/race WAYPOST_CHAOS_RESULTS=$(CURDIR)/bench/results deploy/chaos.sh '$(FAULTS)'
 
 .PHONY: fuzz
 fuzz: servers ## every fuzz target for FUZZTIME (60s) each
