@@ -34,6 +34,8 @@ func partition(from time.Time) string { return "outbox_" + from.Format("20060102
 
 // createPartitions makes those of today and the coming days that are missing.
 func (s *Store) createPartitions(ctx context.Context, today time.Time) error {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, takeTurn); err != nil {
 			return err
@@ -74,15 +76,9 @@ func createPartition(ctx context.Context, tx pgx.Tx, from time.Time) error {
 // dropPartitions drops those of the days before oldest, each in a transaction
 // of its own.
 func (s *Store) dropPartitions(ctx context.Context, oldest time.Time) error {
-	rows, err := s.pool.Query(ctx, `SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-		WHERE i.inhparent = 'outbox'::regclass AND c.relname ~ '^outbox_[0-9]{8}$' AND c.relname < $1
-		ORDER BY c.relname`, partition(oldest))
+	names, err := s.partitionsBefore(ctx, oldest)
 	if err != nil {
-		return translate("old partitions", err)
-	}
-	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		return translate("old partitions", err)
+		return err
 	}
 	var errs []error
 	for _, name := range names {
@@ -91,8 +87,24 @@ func (s *Store) dropPartitions(ctx context.Context, oldest time.Time) error {
 	return errors.Join(errs...)
 }
 
+// partitionsBefore names those of the days before oldest, in their order.
+func (s *Store) partitionsBefore(ctx context.Context, oldest time.Time) ([]string, error) {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
+	rows, err := s.pool.Query(ctx, `SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+		WHERE i.inhparent = 'outbox'::regclass AND c.relname ~ '^outbox_[0-9]{8}$' AND c.relname < $1
+		ORDER BY c.relname`, partition(oldest))
+	if err != nil {
+		return nil, translate("old partitions", err)
+	}
+	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	return names, translate("old partitions", err)
+}
+
 // dropPartition drops one, unless another origin just did.
 func (s *Store) dropPartition(ctx context.Context, name string) error {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, takeTurn); err != nil {
 			return err

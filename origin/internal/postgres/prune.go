@@ -12,8 +12,8 @@ const (
 	// keepLeft is how long the row of an edge that left stays, to be looked at. It
 	// is far longer than any bound that such a row counts for.
 	keepLeft = 24 * time.Hour
-	// pruneBatch is the most rows that one statement deletes.
-	pruneBatch = 10_000
+	// pruneRows is the most rows that one statement deletes.
+	pruneRows = 10_000
 )
 
 // Prune makes what will soon be needed and drops what is not any more: the
@@ -43,17 +43,26 @@ func (s *Store) Prune(ctx context.Context) error {
 // partition.
 func (s *Store) pruneDefault(ctx context.Context, oldest time.Time) error {
 	for {
-		tag, err := s.pool.Exec(ctx, `DELETE FROM outbox_default WHERE ctid = ANY (ARRAY(
-			SELECT ctid FROM outbox_default WHERE at < $1 LIMIT $2))`, oldest, pruneBatch)
-		if err != nil || tag.RowsAffected() < pruneBatch {
+		rows, err := s.pruneBatch(ctx, oldest)
+		if err != nil || rows < pruneRows {
 			return translate("prune changes", err)
 		}
 	}
 }
 
+func (s *Store) pruneBatch(ctx context.Context, oldest time.Time) (rows int64, err error) {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
+	tag, err := s.pool.Exec(ctx, `DELETE FROM outbox_default WHERE ctid = ANY (ARRAY(
+		SELECT ctid FROM outbox_default WHERE at < $1 LIMIT $2))`, oldest, pruneRows)
+	return tag.RowsAffected(), err
+}
+
 // pruneMembers deletes the rows of edges that left long ago, and brings to an
 // end what a Leave was cut short in.
 func (s *Store) pruneMembers(ctx context.Context) error {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
 	if _, err := s.pool.Exec(ctx, endLeaving); err != nil {
 		return translate("prune members", err)
 	}
