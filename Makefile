@@ -14,7 +14,8 @@ TOOLS     := $(CURDIR)/.tools
 GOLANGCI  := $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION)/golangci-lint
 
 # Packages with tests of allocations, which mean nothing under the race detector.
-ALLOCS := waypost/edge/internal/httpd waypost/edge/internal/redirect waypost/edge/internal/limit waypost/shared/feed waypost/shared/link
+ALLOCS := waypost/edge/internal/httpd waypost/edge/internal/redirect waypost/edge/internal/limit waypost/edge/internal/visitor \
+	waypost/edge/internal/clicks waypost/edge/internal/clicks/spool waypost/shared/feed waypost/shared/link
 
 # Fleets of processes are tested by themselves afterwards: beside other tests two cores are busy enough for leases of a
 # second to lapse.

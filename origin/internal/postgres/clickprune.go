@@ -1,0 +1,84 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// keepMarks is how long a mark stays after it was last moved. The rest of a log
+// that is older would be counted a second time: no edge is away for that long
+// and comes back with its disk.
+const keepMarks = 400 * day
+
+// goneBatch is the most links whose counters one transaction deletes.
+const goneBatch = 500
+
+// pruneClicks drops what is older than the whole days that the store is set to
+// keep: clicks by the hour, orphans, and all that is counted of links that were
+// deleted so long ago. Marks of logs that ended go after more than a year.
+func (s *Store) pruneClicks(ctx context.Context, today time.Time) error {
+	horizon := today.Add(-s.keepHours.Truncate(day))
+	return errors.Join(
+		s.createPartitions(ctx, hourPartitions(), today),
+		s.pruneHours(ctx, horizon),
+		s.pruneGone(ctx, horizon),
+		s.pruneMarks(ctx),
+	)
+}
+
+// pruneHours moves the horizon and drops hours behind it. Those of the day
+// before it are left for now: somebody may be reading who knows the horizon as
+// it was, and to a dropped table no snapshot leads back.
+func (s *Store) pruneHours(ctx context.Context, horizon time.Time) error {
+	var at time.Time
+	err := s.pool.QueryRow(ctx, `UPDATE click_horizon SET hour = greatest(hour, $1) RETURNING hour`, horizon).Scan(&at)
+	if err != nil {
+		return translate("move horizon", err)
+	}
+	oldest := at.UTC().Add(-day)
+	_, err = s.pool.Exec(ctx, `DELETE FROM click_orphan WHERE hour < $1`, oldest)
+	return errors.Join(
+		translate("prune orphans", err),
+		s.dropPartitions(ctx, hourPartitions(), oldest),
+		s.pruneDefault(ctx, hourPartitions(), oldest),
+	)
+}
+
+// lockGone locks links that were deleted before a time. Those that a stretch is
+// being counted for are left to the next time.
+const lockGone = `SELECT c.link_id FROM click_gone g JOIN click_link c USING (link_id)
+	WHERE g.at < $1 ORDER BY c.link_id LIMIT $2 FOR UPDATE OF c SKIP LOCKED`
+
+// pruneGone deletes all that is counted of links that were deleted before a
+// time, a few hundred at a time.
+func (s *Store) pruneGone(ctx context.Context, before time.Time) error {
+	for {
+		var ids []int64
+		err := pgx.BeginFunc(ctx, s.clicks, func(tx pgx.Tx) error {
+			rows, err := tx.Query(ctx, lockGone, before, goneBatch)
+			if err != nil {
+				return err
+			}
+			if ids, err = pgx.CollectRows(rows, pgx.RowTo[int64]); err != nil || len(ids) == 0 {
+				return err
+			}
+			b := &pgx.Batch{}
+			queueErase(b, ids)
+			for _, table := range []string{"click_link", "click_gone", "link_use"} {
+				b.Queue(`DELETE FROM `+table+` WHERE link_id = ANY($1)`, ids)
+			}
+			return tx.SendBatch(ctx, b).Close()
+		})
+		if err != nil || len(ids) < goneBatch {
+			return translate("prune counters", err)
+		}
+	}
+}
+
+func (s *Store) pruneMarks(ctx context.Context) error {
+	_, err := s.pool.Exec(ctx, `DELETE FROM click_mark WHERE finished AND touched < clock_timestamp() - $1::interval`, keepMarks)
+	return translate("prune marks", err)
+}
