@@ -21,10 +21,14 @@ ALLOCS := waypost/edge/internal/httpd waypost/edge/internal/redirect waypost/edg
 # second to lapse.
 UNITS := $(foreach m,$(filter-out bench,$(MODULES)),waypost/$(m)/...)
 
+# The binaries under test: as released but for the race detector, and, for fault scenarios, with failpoints as well.
+TEST_BIN := WAYPOST_TEST_BIN=$(CURDIR)/bin/race WAYPOST_CHAOS_BIN=$(CURDIR)/bin/chaos
+
 FUZZTIME   ?= 60s
 BENCHTIME  ?= 1s
 BENCHCOUNT ?= 3
 BENCH      ?= .
+ROWS       ?= .
 PROFILE    ?= waypost/edge/internal/httpd
 FAULTS     ?= Fault|Down|Slow|Flush|Kill|Pause|Cut|Restart|Outlives|Stall|Rolling|Stopped|Chaos
 
@@ -46,6 +50,8 @@ build: ## build the binaries into bin/
 build-race: gcc
 	go build -race -o bin/race/waypost-edge waypost/edge
 	go build -race -o bin/race/waypost-origin waypost/origin
+	go build -race -tags failpoint -o bin/chaos/waypost-edge waypost/edge
+	go build -race -tags failpoint -o bin/chaos/waypost-origin waypost/origin
 	go build -o bin/waypost-local waypost/deploy/local
 
 .PHONY: gcc servers
@@ -58,13 +64,13 @@ servers:
 test: servers build-race ## all tests of all modules with the race detector, on real PostgreSQL, Redis and NATS
 	go test -run Alloc $(ALLOCS)
 	CGO_ENABLED=1 go test -race -short -timeout 15m $(UNITS)
-	WAYPOST_TEST_BIN=$(CURDIR)/bin/race CGO_ENABLED=1 go test -race -short -timeout 15m -p 1 waypost/bench/...
+	$(TEST_BIN) CGO_ENABLED=1 go test -race -short -timeout 15m -p 1 waypost/bench/...
 
 .PHONY: test-long
 test-long: servers build-race ## the same in their long versions
 	go test -run Alloc $(ALLOCS)
 	CGO_ENABLED=1 go test -race -timeout 60m $(UNITS)
-	WAYPOST_TEST_BIN=$(CURDIR)/bin/race CGO_ENABLED=1 go test -race -timeout 60m -p 1 waypost/bench/...
+	$(TEST_BIN) CGO_ENABLED=1 go test -race -timeout 60m -p 1 waypost/bench/...
 
 .PHONY: check
 check: $(GOLANGCI) ## format, lint, tidy and vet, all with nothing to complain about
@@ -85,8 +91,13 @@ tidy: ## tidy all modules and bring the workspace in step
 	@for m in $(MODULES); do (cd $$m && go mod tidy); done
 
 .PHONY: bench
-bench: servers ## all Go benchmarks (BENCH=regexp, BENCHTIME, BENCHCOUNT); results in bench/results/
+bench: servers ## all Go benchmarks (BENCH=regexp, BENCHTIME, BENCHCOUNT), then positions; results in bench/results/
 	deploy/bench.sh '$(BENCH)' '$(BENCHTIME)' '$(BENCHCOUNT)'
+	@$(MAKE) positions
+
+.PHONY: positions
+positions: servers build ## how soon edges have a change, what a write waits for, what a loss costs (ROWS=group/row); results in bench/results/
+	deploy/positions.sh '$(ROWS)'
 
 .PHONY: benchstat
 benchstat: $(TOOLS)/benchstat-$(BENCHSTAT_VERSION)/benchstat ## compare two bench results: OLD=file NEW=file
@@ -96,7 +107,7 @@ benchstat: $(TOOLS)/benchstat-$(BENCHSTAT_VERSION)/benchstat ## compare two benc
 chaos: servers build-race ## the positions model with 3 writes, then what kills, pauses, cuts and slows things (FAULTS=regexp); results in bench/results/
 	@mkdir -p bench/results
 	WAYPOST_MODEL_WRITES=3 go test -count=1 -timeout 10m -v -run 'TestModel$$' waypost/shared/feed | tee bench/results/model.txt
-	WAYPOST_TEST_BIN=$(CURDIR)/bin/race WAYPOST_CHAOS_RESULTS=$(CURDIR)/bench/results deploy/chaos.sh '$(FAULTS)'
+	$(TEST_BIN) WAYPOST_CHAOS_RESULTS=$(CURDIR)/bench/results deploy/chaos.sh '$(FAULTS)'
 
 .PHONY: fuzz
 fuzz: servers ## every fuzz target for FUZZTIME (60s) each

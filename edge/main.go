@@ -81,6 +81,7 @@ func serve(ctx context.Context, cfg *config, stderr io.Writer) error {
 	health := ops.NewHealth(logger, time.Now)
 	var (
 		configPart = health.Part("config", true)
+		leasesPart = health.Part("leases", true)
 		originPart = health.Part("origin", false)
 		redisPart  = health.Part("redis", false)
 		natsPart   = health.Part("nats", false)
@@ -156,6 +157,7 @@ func serve(ctx context.Context, cfg *config, stderr io.Writer) error {
 		},
 		Lag:    lag,
 		Probed: probed(configPart, originPart, func() bool { return follower.Settings() != nil }),
+		Held:   held(leasesPart),
 		Heads: func(received feed.Instant, h *feed.Heads) {
 			auditor.Probed(received, h)
 			facts.Learn(h.Salts)
@@ -168,7 +170,7 @@ func serve(ctx context.Context, cfg *config, stderr io.Writer) error {
 	resolver = redirect.New(redirect.Config{
 		Table: table, L1: first, L2: tier{second}, Load: origins.Load, Use: origins.Use,
 		Timeout: 5 * time.Second, MaxFills: cfg.MaxFills,
-		Clock: follower.Instant, Bound: follower.Bound, Cap: cfg.StaleCap,
+		Clock: follower.Instant, Bound: follower.Bound, Cap: cfg.StaleCap, Since: follower.Since,
 		NewerEpoch: follower.Probe, Adopt: follower.Adopt,
 	})
 	defer resolver.Wait()
@@ -308,6 +310,18 @@ func probed(config, origin *ops.Part, configured func() bool) func(error) {
 		case err != nil:
 			config.Degraded("no origin has answered yet")
 		}
+	}
+}
+
+// held tells /readyz whether an answer can go out unmarked, whatever its key. An
+// edge without a lease still does its work, if at a loss.
+func held(leases *ops.Part) func(bool) {
+	return func(all bool) {
+		if all {
+			leases.OK()
+			return
+		}
+		leases.Degraded("a lease is older than the stale bound, or not there yet: answers go out marked as stale")
 	}
 }
 

@@ -195,6 +195,7 @@ func TestBootsAndRedirects(t *testing.T) {
 	_, metrics, _ := fetch(t, b.ops+"/metrics")
 	for _, line := range []string{
 		`waypost_edge_requests_total{status="302",tier="origin"} 1`, "waypost_edge_epoch 1", "waypost_edge_l2_lookups_total",
+		`waypost_edge_filter_generation{shard="63"}`, `waypost_part_state{part="leases",state="ok"} 1`,
 	} {
 		if !strings.Contains(metrics, line) {
 			t.Errorf("/metrics lacks %s", line)

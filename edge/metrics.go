@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strconv"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -98,4 +99,10 @@ func register(reg prometheus.Registerer, table *feed.Table, follower *follow.Fol
 		func() float64 { return float64(second.Stats().Filters) })
 	gauge("waypost_edge_filter_lag", "Positions by which the furthest Bloom filter lagged behind this edge at the last check.",
 		func() float64 { return float64(second.Stats().Lag) })
+	for shard := range feed.Shards {
+		reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "waypost_edge_filter_generation", Help: "Generation of a shard's Bloom filter at the last check: another number is another filter; 0: there is none.",
+			ConstLabels: prometheus.Labels{"shard": strconv.Itoa(shard)},
+		}, func() float64 { return float64(second.Generation(shard)) }))
+	}
 }

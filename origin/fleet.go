@@ -22,10 +22,12 @@ type fleet struct {
 	probes  *edges.Probes
 	barrier timedBarrier
 	inbox   *publish.Inbox
+	sharer  *publish.Sharer
 }
 
 func (o *origin) fleet(store *postgres.Store) *fleet {
-	rosters, tracker := edges.NewRosters(store.Roster), edges.NewTracker()
+	sharer := publish.NewSharer(o.nats, o.cfg.Subjects)
+	rosters, tracker := edges.NewRosters(store.Roster), edges.NewTracker(sharer)
 	probes := edges.NewProbes(store, rosters, tracker)
 	return &fleet{
 		rosters: rosters, tracker: tracker, probes: probes,
@@ -36,7 +38,10 @@ func (o *origin) fleet(store *postgres.Store) *fleet {
 				Buckets: []float64{.001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 60},
 			}),
 		},
-		inbox: publish.NewInbox(o.nats, o.cfg.Subjects, o.name, probes, tracker.Acks(edges.ByNATS), o.logger),
+		inbox: publish.NewInbox(o.nats, o.cfg.Subjects, o.name, publish.Rooms{
+			Probes: probes, Acks: tracker.Acks(edges.ByNATS), Shared: tracker.Acks(edges.ByShare),
+		}, o.logger),
+		sharer: sharer,
 	}
 }
 

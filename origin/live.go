@@ -72,6 +72,7 @@ func (o *origin) live(ctx context.Context) error {
 	work, ctx := errgroup.WithContext(ctx)
 	work.Go(func() error { return snowflake.Run(ctx) })
 	work.Go(func() error { return fleet.inbox.Run(ctx) })
+	work.Go(func() error { return fleet.sharer.Run(ctx) })
 	work.Go(func() error { return o.prune(ctx, store) })
 	work.Go(func() error { return o.keepSalts(ctx, store) })
 	work.Go(func() error { return watch(ctx, o.redisPart, loader.Ping) })

@@ -54,9 +54,16 @@ func (o *origin) registerFleet(f *fleet) {
 		Name: "waypost_edges", Help: "Edges that are members, as last read: writes wait for them.",
 	}, func() float64 { return float64(f.rosters.Members()) }))
 	o.counter("waypost_edges_silent_total", "Edges that a write waited for in vain, once for each wait.", nil, f.barrier.Silent)
-	for way, by := range map[string]edges.Way{"nats": edges.ByNATS, "http": edges.ByHTTP, "probe": edges.ByProbe} {
+	for way, by := range map[string]edges.Way{"nats": edges.ByNATS, "shared": edges.ByShare, "http": edges.ByHTTP, "probe": edges.ByProbe} {
 		o.counter("waypost_acks_total", "Acknowledgements of edges, by the way they came.",
 			prometheus.Labels{"way": way}, func() uint64 { return f.tracker.Taken(by) })
+	}
+	for outcome, read := range map[string]func() uint64{
+		"sent":    func() uint64 { return f.sharer.Stats().Shared },
+		"dropped": func() uint64 { return f.sharer.Stats().Dropped },
+	} {
+		o.counter("waypost_acks_passed_on_total", "Acknowledgements that came to this origin alone, by whether the others were told by NATS.",
+			prometheus.Labels{"outcome": outcome}, read)
 	}
 	for outcome, read := range map[string]func() uint64{
 		"answered": func() uint64 { return f.probes.Stats().Answered },

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"sync"
 )
 
@@ -16,14 +17,18 @@ const (
 
 // Binaries are the services as built with the race detector. Safe for concurrent use.
 type Binaries struct {
+	tags string // of the build
+
 	mu    sync.Mutex
 	dir   string
 	built bool // by this process, into a temporary folder
 }
 
-// NewBinaries takes the binaries in dir, an absolute folder. With "" they are built at their first use, by the go
-// command on PATH, from the workspace of the current folder; Remove ends what that left.
-func NewBinaries(dir string) *Binaries { return &Binaries{dir: dir} }
+// NewBinaries takes the binaries in dir, an absolute folder. With "" they are built at their first use with the tags, by
+// the go command on PATH, from the workspace of the current folder; Remove ends what that left.
+func NewBinaries(dir string, tags ...string) *Binaries {
+	return &Binaries{dir: dir, tags: strings.Join(tags, ",")}
+}
 
 // Remove deletes what was built.
 func (b *Binaries) Remove() error {
@@ -37,12 +42,12 @@ func (b *Binaries) Remove() error {
 	return os.RemoveAll(dir)
 }
 
-// path returns the path of one of the binaries.
-func (b *Binaries) path(ctx context.Context, name string) (string, error) {
+// Path is that of one of the binaries, by its name, built if it must be.
+func (b *Binaries) Path(ctx context.Context, name string) (string, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.dir == "" {
-		dir, err := build(ctx)
+		dir, err := build(ctx, b.tags)
 		if err != nil {
 			return "", err
 		}
@@ -56,13 +61,13 @@ func (b *Binaries) path(ctx context.Context, name string) (string, error) {
 }
 
 // build makes all binaries in a new temporary folder.
-func build(ctx context.Context) (dir string, err error) {
+func build(ctx context.Context, tags string) (dir string, err error) {
 	dir, err = os.MkdirTemp("", "waypost-race-")
 	if err != nil {
 		return "", err
 	}
 	for name, pkg := range map[string]string{originBinary: "waypost/origin", edgeBinary: "waypost/edge"} {
-		cmd := exec.CommandContext(ctx, "go", "build", "-race", "-o", filepath.Join(dir, name), pkg) //nolint:gosec // fixed arguments
+		cmd := exec.CommandContext(ctx, "go", "build", "-race", "-tags", tags, "-o", filepath.Join(dir, name), pkg) //nolint:gosec // fixed arguments
 		if out, err := cmd.CombinedOutput(); err != nil {
 			_ = os.RemoveAll(dir)
 			return "", fmt.Errorf("go build -race %s: %w:\n%s", pkg, err, out)

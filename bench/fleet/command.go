@@ -12,7 +12,7 @@ import (
 // printed. It must end in time and with exit status 0.
 func (o *Origin) Command(tb testing.TB, args ...string) string {
 	tb.Helper()
-	path, err := o.binaries.path(tb.Context(), o.binary)
+	path, err := o.binaries.Path(tb.Context(), o.binary)
 	if err != nil {
 		tb.Fatal(err)
 	}

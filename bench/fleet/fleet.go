@@ -20,12 +20,15 @@ const (
 	secret       = "between origins and edges"
 )
 
+// Secret is by what origins know the edges of a fleet, for a test that speaks as one.
+const Secret = secret
+
 // Fleet is a running Waypost: real PostgreSQL, a Redis a region, NATS, and the services as processes.
 type Fleet struct {
 	Origins []*Origin
 	Edges   []*Edge
 
-	Postgres *services.PostgresServer         // nil unless Spec.PrivatePostgres
+	Postgres *services.PostgresServer         // nil unless Spec.PrivatePostgres or Spec.DurablePostgres
 	Redis    map[string]*services.RedisServer // by region
 	NATS     *services.NATSServer
 
@@ -77,10 +80,14 @@ func Prepare(tb testing.TB, spec Spec) *Fleet {
 	spec = spec.withDefaults()
 	f := &Fleet{Redis: map[string]*services.RedisServer{}, NATS: services.NATS(tb)}
 	f.natsURL = f.NATS.URL()
-	if spec.PrivatePostgres {
+	switch {
+	case spec.DurablePostgres:
+		f.Postgres = durablePostgres(tb)
+		f.databaseURL = f.Postgres.URL()
+	case spec.PrivatePostgres:
 		f.Postgres = services.PrivatePostgres(tb)
 		f.databaseURL = f.Postgres.URL()
-	} else {
+	default:
 		f.databaseURL = services.Postgres(tb)
 	}
 	for _, region := range append([]string{home}, spec.Edges...) {
@@ -98,6 +105,9 @@ func Prepare(tb testing.TB, spec Spec) *Fleet {
 	}
 	for i := range spec.Edges {
 		f.Edges = append(f.Edges, f.newEdge(tb, spec, i))
+	}
+	if spec.Failpoints {
+		f.makeArmable(tb)
 	}
 	return f
 }

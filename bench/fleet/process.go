@@ -52,7 +52,7 @@ func merged(env ...map[string]string) map[string]string {
 // Launch starts the process and does not wait for anything.
 func (p *Process) Launch(tb testing.TB) {
 	tb.Helper()
-	path, err := p.binaries.path(tb.Context(), p.binary)
+	path, err := p.binaries.Path(tb.Context(), p.binary)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -13,8 +13,10 @@ type Spec struct {
 
 	KeepState       bool // each edge has a state folder of its own, which outlives its restarts
 	PrivatePostgres bool // a cluster of its own, which can be stopped
+	DurablePostgres bool // a cluster of its own whose commits wait for the disk, for figures of what a write takes
 	ProxyPostgres   bool // each origin reaches PostgreSQL through a proxy of its own
 	ProxyEdges      bool // each edge reaches each origin, and NATS, through a proxy of its own
+	Failpoints      bool // each service can be armed; needs binaries that were built with the tag failpoint
 	ProxyRedis      bool // each edge, and the origins together, reach Redis through a proxy of their own
 }
 

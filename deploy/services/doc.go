@@ -7,7 +7,7 @@
 //	pg := services.PrivatePostgres(t) // a cluster for this test alone: *PostgresServer
 //	r := services.Redis(t)            // a Redis for this test alone: *RedisServer
 //	n := services.NATS(t)             // a NATS server for this test alone: *NATSServer
-//	p := services.NewProxy(t, r.Addr()) // a TCP proxy in front of any address: delay, cut, heal, count
+//	p := services.NewProxy(t, r.Addr()) // a TCP proxy in front of any address: delay, slow, reset, cut, count
 //
 // All servers share these methods: URL() string, Addr() string, Port() int, PID() int, Done() <-chan struct{},
 // Wait() error, Stop(ctx) error, Restart(ctx) error, Kill(), Pause(), Resume(). Restart keeps port and data, after a

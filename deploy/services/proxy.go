@@ -10,14 +10,16 @@ import (
 	"time"
 )
 
-// Proxy passes TCP connections on to one upstream address and can delay, cut and count them. Safe for concurrent
-// use.
+// Proxy passes TCP connections on to one upstream address and can delay, slow, reset, cut and count them. Safe for
+// concurrent use.
 type Proxy struct {
 	upstream string
 	listener net.Listener
 	owners   sync.WaitGroup // every goroutine of the proxy
 
 	delay       atomic.Int64 // nanoseconds
+	jitter      atomic.Int64 // nanoseconds
+	rate        atomic.Int64 // bytes a second; 0: as many as there are
 	connections atomic.Int64
 	sent        atomic.Int64 // bytes client to server
 	received    atomic.Int64 // bytes server to client
@@ -58,10 +60,6 @@ func NewProxy(tb testing.TB, upstream string) *Proxy {
 
 // Addr returns "127.0.0.1:port".
 func (p *Proxy) Addr() string { return p.listener.Addr().String() }
-
-// Delay makes every chunk of bytes, in both directions, wait this long before it is passed on: a round trip takes at
-// least twice as long. It holds for connections that are open, too. Zero ends it.
-func (p *Proxy) Delay(d time.Duration) { p.delay.Store(int64(d)) }
 
 // Cut closes all connections and refuses new ones (accepted and closed at once) until Heal.
 func (p *Proxy) Cut() { p.setCut(true) }
@@ -137,7 +135,7 @@ func (p *Proxy) pass(l *pipe, from, to net.Conn, count func(n int)) {
 		n, err := from.Read(buf)
 		if n > 0 {
 			count(n)
-			if !l.wait(time.Duration(p.delay.Load())) {
+			if !l.wait(p.held(n)) {
 				return
 			}
 			if _, err := to.Write(buf[:n]); err != nil {

@@ -2,6 +2,10 @@ package services
 
 import (
 	"context"
+	"errors"
+	"io"
+	"net"
+	"syscall"
 	"testing"
 	"time"
 
@@ -93,4 +97,65 @@ func TestProxyCutEndsConnectionsUntilHealed(t *testing.T) {
 	}
 	p.Heal()
 	eventually(t, "a ping after healing", func() bool { return client.Ping(within(t)).Err() == nil })
+}
+
+func TestProxyHoldsAChunkByDelayJitterAndRate(t *testing.T) {
+	t.Parallel()
+	p := NewProxy(t, "127.0.0.1:1")
+	if got := p.held(1000); got != 0 {
+		t.Errorf("at first: got %s, want 0", got)
+	}
+	p.Delay(time.Second)
+	p.Slow(2000)
+	if got, want := p.held(1000), 1500*time.Millisecond; got != want {
+		t.Errorf("with a delay and a rate: got %s, want %s", got, want)
+	}
+	p.Delay(0)
+	p.Slow(0)
+	p.Jitter(time.Second)
+	first, differ := p.held(1), false
+	for range 100 {
+		got := p.held(1)
+		if got < 0 || got >= time.Second {
+			t.Fatalf("with jitter: got %s, want at least 0 and less than 1s", got)
+		}
+		differ = differ || got != first
+	}
+	if !differ {
+		t.Errorf("with jitter: 101 times %s", first)
+	}
+}
+
+func TestProxyResetsConnectionsAndLetsNewOnesThrough(t *testing.T) {
+	t.Parallel()
+	p := NewProxy(t, Redis(t).Addr())
+	var dialer net.Dialer
+	conn, err := dialer.DialContext(within(t), "tcp", p.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close() //nolint:errcheck // it is reset
+	ping := func(conn net.Conn) error {
+		answer := make([]byte, len("+PONG\r\n"))
+		_, err := io.WriteString(conn, "PING\r\n")
+		if err == nil {
+			_, err = io.ReadFull(conn, answer)
+		}
+		return err
+	}
+	if err := ping(conn); err != nil {
+		t.Fatal(err)
+	}
+	p.Reset()
+	if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, syscall.ECONNRESET) {
+		t.Errorf("read after Reset: got %v, want %v", err, syscall.ECONNRESET)
+	}
+	again, err := dialer.DialContext(within(t), "tcp", p.Addr())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close() //nolint:errcheck // only asked
+	if err := ping(again); err != nil {
+		t.Errorf("ping by a new connection: %v", err)
+	}
 }

@@ -58,7 +58,7 @@ func TestModelFindsWhatBreaksWithoutARule(t *testing.T) {
 			s.judgeBy(theBar, func(*View, *Entry) {})
 		}},
 		{"an accepted value raises the wrong array", small, func(s *steps) {
-			s.judgeBy(theBar, func(v *View, e *Entry) { raise(&v.state.created[0], e.Version) })
+			s.judgeBy(theBar, func(v *View, e *Entry) { raise(&v.state.slots[0].created, e.Version) })
 		}},
 		{"a filter without tombstones", with(func(w *world) { w.ops = []event{setA, deleteA} }), func(s *steps) {
 			s.filterNo = func(a row) bool { return a != live }
@@ -98,7 +98,7 @@ func TestModelFindsWhatBreaksWithoutARule(t *testing.T) {
 func storesLower(s *steps) {
 	s.judgeBy(theBar, func(v *View, e *Entry) { lower(v.floor, e.Version) })
 	s.apply[0].do = func(t *Table, st *state, c *Change) {
-		lower(&st.changed[t.slot(c.Key.Hash())], c.Seq)
+		lower(&st.slots[t.slot(c.Key.Hash())].changed, c.Seq)
 	}
 }
 

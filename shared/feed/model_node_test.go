@@ -87,16 +87,16 @@ func (b *bench) put(s *state, f floors) {
 	if f.base == noBase {
 		s.base.Store(unknown)
 	}
-	s.changed[b.slot].Store(uint64(f.changed))
-	s.created[b.slot].Store(uint64(f.created))
+	s.slots[b.slot].changed.Store(uint64(f.changed))
+	s.slots[b.slot].created.Store(uint64(f.created))
 }
 
 func (b *bench) take(s *state) floors {
 	f := floors{
 		applied: uint8(s.applied.Load()),
 		base:    uint8(s.base.Load()), // unknown becomes noBase
-		changed: uint8(s.changed[b.slot].Load()),
-		created: uint8(s.created[b.slot].Load()),
+		changed: uint8(s.slots[b.slot].changed.Load()),
+		created: uint8(s.slots[b.slot].created.Load()),
 	}
 	return f
 }
@@ -167,7 +167,7 @@ func (b *bench) view(r *request) View {
 	}
 	if r.epoch != 0 {
 		v.state = b.states[r.epoch-1]
-		v.floor = &v.state.changed[b.slot]
+		v.floor = &v.state.slots[b.slot].changed
 	}
 	return v
 }

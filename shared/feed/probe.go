@@ -120,3 +120,7 @@ func SubjectProbe(prefix string) string { return prefix + ".probe" }
 // SubjectAck is where edges acknowledge the changes of one origin. It is the
 // reply subject of the changes that the origin publishes.
 func SubjectAck(prefix, origin string) string { return prefix + ".ack." + origin }
+
+// SubjectAckAll is where acknowledgements go that any origin may be waiting for:
+// every origin hears them. No origin has that name.
+func SubjectAckAll(prefix string) string { return SubjectAck(prefix, "all") }

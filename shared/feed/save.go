@@ -43,13 +43,25 @@ func (t *Table) copyState(n int, s *state) *state {
 // The single loads of a save, in their order.
 func (s *state) copyApplied(from *state) { s.storeApplied(from.applied.Load()) }
 func (s *state) copyBase(from *state)    { s.storeBase(from.base.Load()) }
-func (s *state) copyChanged(from *state) { copyFloors(s.changed, from.changed) }
-func (s *state) copyCreated(from *state) { copyFloors(s.created, from.created) }
+func (s *state) copyChanged(from *state) { copyFloors(s, from, (*slot).ofChanged) }
+func (s *state) copyCreated(from *state) { copyFloors(s, from, (*slot).ofCreated) }
 
-func copyFloors(to, from []atomic.Uint64) {
-	for i := range from {
-		to[i].Store(from[i].Load())
+func (s *slot) ofChanged() *atomic.Uint64 { return &s.changed }
+func (s *slot) ofCreated() *atomic.Uint64 { return &s.created }
+
+// copyFloors copies to fresh floors, which are 0, as most are.
+func copyFloors(to, from *state, floor func(*slot) *atomic.Uint64) {
+	for i := range from.slots {
+		if v := floor(&from.slots[i]).Load(); v != 0 {
+			floor(&to.slots[i]).Store(v)
+		}
 	}
+}
+
+// savedFloors are the floors in the order of the file: all of one kind, then all
+// of the other.
+func savedFloors() [2]func(*slot) *atomic.Uint64 {
+	return [...]func(*slot) *atomic.Uint64{(*slot).ofChanged, (*slot).ofCreated}
 }
 
 // Restore makes the table that was saved: it takes up at the saved positions,
@@ -81,9 +93,9 @@ func appendState(dst []byte, s *state) []byte {
 	dst = binary.AppendUvarint(dst, s.epoch)
 	dst = binary.AppendUvarint(dst, s.applied.Load())
 	dst = binary.AppendUvarint(dst, s.base.Load())
-	for _, floors := range [][]atomic.Uint64{s.changed, s.created} {
-		for i := range floors {
-			dst = binary.AppendUvarint(dst, floors[i].Load())
+	for _, floor := range savedFloors() {
+		for i := range s.slots {
+			dst = binary.AppendUvarint(dst, floor(&s.slots[i]).Load())
 		}
 	}
 	return dst
@@ -131,9 +143,11 @@ func (r *reader) state(t *Table, n int) *state {
 	s := t.newState(n, epoch)
 	s.storeApplied(r.uvarint())
 	s.storeBase(r.uvarint())
-	for _, floors := range [][]atomic.Uint64{s.changed, s.created} {
-		for i := range floors {
-			floors[i].Store(r.uvarint())
+	for _, floor := range savedFloors() {
+		for i := range s.slots {
+			if v := r.uvarint(); v != 0 {
+				floor(&s.slots[i]).Store(v)
+			}
 		}
 	}
 	return s

@@ -54,12 +54,11 @@ func sameTable(t *testing.T, got, want *Table) {
 			t.Errorf("shard %d: got (%d, %d, %d), want (%d, %d, %d)", n,
 				g.epoch, g.applied.Load(), g.base.Load(), w.epoch, w.applied.Load(), w.base.Load())
 		}
-		if len(g.changed) != len(w.changed) || len(g.created) != len(w.created) {
-			t.Fatalf("shard %d: got %d and %d floors, want %d and %d", n,
-				len(g.changed), len(g.created), len(w.changed), len(w.created))
+		if len(g.slots) != len(w.slots) {
+			t.Fatalf("shard %d: got %d slots, want %d", n, len(g.slots), len(w.slots))
 		}
-		for i := range w.changed {
-			if g.changed[i].Load() != w.changed[i].Load() || g.created[i].Load() != w.created[i].Load() {
+		for i := range w.slots {
+			if g.slots[i].changed.Load() != w.slots[i].changed.Load() || g.slots[i].created.Load() != w.slots[i].created.Load() {
 				t.Errorf("shard %d: the floors of slot %d differ", n, i)
 			}
 		}
@@ -174,9 +173,9 @@ func TestALargeTableComesBack(t *testing.T) {
 	for n := range AllShards {
 		table.Reset(n, 9, random.Uint64()>>1)
 		s := table.shard[n].state.Load()
-		for i := range s.changed {
-			s.changed[i].Store(random.Uint64() >> random.UintN(64))
-			s.created[i].Store(random.Uint64() >> random.UintN(64))
+		for i := range s.slots {
+			s.slots[i].changed.Store(random.Uint64() >> random.UintN(64))
+			s.slots[i].created.Store(random.Uint64() >> random.UintN(64))
 		}
 	}
 	back, err := ParseSaved(table.Save(nil).Append(nil), slots)

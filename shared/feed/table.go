@@ -2,7 +2,7 @@ package feed
 
 import "sync/atomic"
 
-// Slots is the default size of each floor array: two of them for each shard
+// Slots is the default number of each shard's slots: with two floors each they
 // make 16 MiB an edge.
 const Slots = 16384
 
@@ -43,9 +43,14 @@ type state struct {
 	applied atomic.Uint64 // every change up to it is applied, in order, without gaps
 	base    atomic.Uint64 // a floor for all keys: what a boot or a reset cannot know
 
-	// Floors, direct-mapped by slot; a store never lowers one.
-	changed []atomic.Uint64 // raised by every change that found a row
-	created []atomic.Uint64 // raised by creates that found none
+	slots []slot // direct-mapped by hash
+}
+
+// slot is the floors of the keys that share it; a store never lowers one. They
+// lie beside each other because a reader loads both: one cache miss, not two.
+type slot struct {
+	changed atomic.Uint64 // raised by every change that found a row
+	created atomic.Uint64 // raised by creates that found none
 }
 
 // NewTable makes a table without any state: nothing is accepted before a
@@ -62,8 +67,7 @@ func NewTable(slots int, seed uint64) *Table {
 func (t *Table) newState(n int, epoch uint64) *state {
 	s := &state{epoch: epoch}
 	if n != ConfigShard {
-		s.changed = make([]atomic.Uint64, t.slots)
-		s.created = make([]atomic.Uint64, t.slots)
+		s.slots = make([]slot, t.slots)
 	}
 	return s
 }
@@ -202,12 +206,12 @@ func (t *Table) raiseFloor(s *state, c *Change) {
 	}
 	switch c.Kind {
 	case Create:
-		raise(&s.created[t.slot(c.Key.Hash())], c.Seq)
+		raise(&s.slots[t.slot(c.Key.Hash())].created, c.Seq)
 	case Changed, Purge:
-		raise(&s.changed[t.slot(c.Key.Hash())], c.Seq)
+		raise(&s.slots[t.slot(c.Key.Hash())].changed, c.Seq)
 	case PurgeAll:
-		for i := range s.changed {
-			raise(&s.changed[i], c.Seq)
+		for i := range s.slots {
+			raise(&s.slots[i].changed, c.Seq)
 		}
 	}
 }

@@ -46,11 +46,11 @@ func (v *View) loadState(t *Table, n int) bool {
 func (v *View) loadBase() { v.base = v.state.base.Load() }
 
 func (v *View) loadChanged(slot uint64) {
-	v.floor = &v.state.changed[slot]
+	v.floor = &v.state.slots[slot].changed
 	v.changed = v.floor.Load()
 }
 
-func (v *View) loadCreated(slot uint64) { v.created = v.state.created[slot].Load() }
+func (v *View) loadCreated(slot uint64) { v.created = v.state.slots[slot].created.Load() }
 
 // Fresh is the one rule: whether e may be served as up to date while the lease
 // lasts. An absent entry, a tombstone among them, is refuted by a create as
@@ -68,8 +68,14 @@ func (v *View) Known(e *Entry) bool {
 }
 
 // MinSeq is the position that a fill must have reached: the highest of the
-// floors, since the kind of the answer is not known yet.
-func (v *View) MinSeq() uint64 { return max(v.base, v.changed, v.created) }
+// floors, since the kind of the answer is not known yet. Of an adopted epoch no
+// position is known that it would have to reach.
+func (v *View) MinSeq() uint64 {
+	if v.base == unknown {
+		return max(v.changed, v.created)
+	}
+	return max(v.base, v.changed, v.created)
+}
 
 // Accept is Fresh for an entry that comes from beyond L1. An accepted entry's
 // version raises the key's floor before the caller stores or serves it, so

@@ -80,6 +80,10 @@ func TestAdoptedEpochsKnowNoPosition(t *testing.T) {
 	if view, ok := table.View(key().Hash()); !ok || view.Fresh(e) || !view.Known(e) {
 		t.Error("an entry of the epoch: want it known, and not fresh")
 	}
+	table.shard[n].state.Load().slots[table.slot(key().Hash())].changed.Store(3)
+	if view, _ := table.View(key().Hash()); view.MinSeq() != 3 {
+		t.Errorf("a fill has to reach %d, want the floor 3: no position is known", view.MinSeq())
+	}
 	for _, head := range []uint64{0, 7} { // an empty shard's head as well
 		adopted := NewTable(slots, 1)
 		adopted.Adopt(n, 2)

@@ -17,6 +17,7 @@ import (
 const (
 	maxSamples = 256  // waiting to be checked; further ones are not taken
 	maxProbes  = 1024 // kept: 2 B of them, whatever B is
+	maxRows    = 2048 // positions looked through for a sample, the latest: an entry may be as old as the link
 	timeout    = 5 * time.Second
 )
 
@@ -136,7 +137,7 @@ func (a *Auditor) check(ctx context.Context, s sample) {
 	defer cancel()
 	shard := feed.Shard(s.key.Hash())
 	head := a.head(s.epoch, shard, s.at-feed.Instant(a.cfg.Bound()))
-	for from := s.asof; from < head; {
+	for from := max(s.asof, head-min(head, maxRows)); from < head; {
 		page, err := a.cfg.Outbox.Changes(ctx, shard, s.epoch, from)
 		if err != nil || page.Reset || page.Epoch != s.epoch || len(page.Rows) == 0 {
 			return

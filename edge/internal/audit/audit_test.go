@@ -25,6 +25,7 @@ type history struct {
 	rows  []*feed.Change
 	epoch uint64
 	err   error
+	read  int // rows
 }
 
 func (h *history) Changes(_ context.Context, shard int, epoch, from uint64) (*feed.Changes, error) {
@@ -37,6 +38,7 @@ func (h *history) Changes(_ context.Context, shard int, epoch, from uint64) (*fe
 		return page, nil
 	}
 	page.Rows = h.rows[from:min(int(from)+2, len(h.rows))]
+	h.read += len(page.Rows)
 	return page, nil
 }
 
@@ -108,6 +110,19 @@ func TestOnlyAnAnswerOlderThanTheBoundIsStale(t *testing.T) {
 		if lines := strings.Count(log, "\n"); lines != int(c.want.Stale) {
 			t.Errorf("%s: got %d log lines, want %d", c.name, lines, c.want.Stale)
 		}
+	}
+}
+
+// An entry that nothing changed has every change of its shard since it was loaded behind it.
+func TestOnlyTheLatestPositionsAreLookedThrough(t *testing.T) {
+	t.Parallel()
+	h := &history{epoch: 1}
+	h.write(key, feed.Changed)
+	for range maxRows {
+		h.write(link.Key{Code: "other"}, feed.Changed)
+	}
+	if got, _ := audit(t, h, 0, map[feed.Instant]uint64{8 * second: maxRows + 1}); got != (Stats{Checked: 1}) || h.read != maxRows {
+		t.Errorf("got %+v from %d rows, want one checked from %d", got, h.read, maxRows)
 	}
 }
 

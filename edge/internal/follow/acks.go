@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	maxAcks    = 256 // acknowledgements waiting for NATS; beyond, they go to every origin
+	maxAcks    = 256 // acknowledgements waiting for NATS; beyond, they go over HTTP
 	maxPosts   = 4   // acknowledgements over HTTP in flight, so that a silent origin does not hold up the others
 	ackTimeout = 500 * time.Millisecond
 )
@@ -23,6 +23,7 @@ const (
 type acker struct {
 	bus    bus // nil: HTTP alone
 	prefix string
+	all    string // the subject that every origin hears
 	origin origin
 	member feed.Member
 	table  *feed.Table
@@ -48,7 +49,8 @@ type reply struct {
 
 func newAcker(wire bus, prefix string, over origin, member feed.Member, table *feed.Table) *acker {
 	return &acker{
-		bus: wire, prefix: prefix, origin: over, member: member, table: table,
+		bus: wire, prefix: feed.SubjectAck(prefix, ""), all: feed.SubjectAckAll(prefix),
+		origin: over, member: member, table: table,
 		byReply: make(map[string]*shards), replies: make(chan reply, maxAcks), wake: make(chan struct{}, 1),
 	}
 }
@@ -59,12 +61,27 @@ func (a *acker) add(m message) {
 	if a.bus == nil || !strings.HasPrefix(m.reply, a.prefix) {
 		return // it came from elsewhere: there is nowhere to answer to
 	}
-	set := a.byReply[m.reply]
+	a.to(m.reply, m.Shard)
+}
+
+// everywhere acknowledges a shard whose changes came without saying where they
+// are waited for. Only the loop calls it; flush sends. It goes both ways: NATS
+// reaches origins that this edge does not know, HTTP does without NATS, and which
+// of them works shows too late for the write that waits.
+func (a *acker) everywhere(shard int) {
+	if a.bus != nil {
+		a.to(a.all, shard)
+	}
+	a.owe(shard)
+}
+
+func (a *acker) to(subject string, shard int) {
+	set := a.byReply[subject]
 	if set == nil {
 		set = new(shards)
-		a.byReply[m.reply] = set
+		a.byReply[subject] = set
 	}
-	set[m.Shard] = true
+	set[shard] = true
 }
 
 // flush sends what was added, one acknowledgement a reply subject.
@@ -79,7 +96,7 @@ func (a *acker) flush() {
 	clear(a.byReply)
 }
 
-// owe acknowledges shards to every origin.
+// owe acknowledges shards to every origin that this edge knows, over HTTP.
 func (a *acker) owe(list ...int) {
 	a.mu.Lock()
 	for _, shard := range list {
@@ -108,11 +125,13 @@ func (a *acker) publish(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case r := <-a.replies:
-			if err := a.bus.Publish(r.subject, r.body); err != nil {
-				a.owe(r.shards.list()...) // NATS is away
-				continue
+			err := a.bus.Publish(r.subject, r.body)
+			switch {
+			case err == nil:
+				a.sent.Add(1)
+			case r.subject != a.all: // NATS is away; those go over HTTP as well
+				a.owe(r.shards.list()...)
 			}
-			a.sent.Add(1)
 		}
 	}
 }

@@ -175,6 +175,30 @@ func TestFetchedChangesAreAcknowledgedToEveryOrigin(t *testing.T) {
 	})
 }
 
+// NATS reaches origins that this edge does not call.
+func TestFetchedChangesAreAcknowledgedOverNATSToo(t *testing.T) {
+	overWire(t, func(t *testing.T, web *center, w *wire, e *edge) {
+		t.Helper()
+		web.write(0, 3)
+		w.origin.write(0, 3)
+		time.Sleep(probeEvery + 3*gapPatience)
+		e.at(t, 0, 1, 8)
+		if got := w.acked(feed.SubjectAckAll("t")); !same(got, feed.Position{Shard: 0, Seq: 8}) {
+			t.Errorf("got %v, want position 8 of shard 0", got)
+		}
+		w.set(func(w *wire) { w.failing = errDown })
+		web.write(0, 1)
+		w.origin.write(0, 1)
+		time.Sleep(probeEvery + 3*gapPatience)
+		if got := web.posted(0); got != 9 {
+			t.Errorf("without NATS: got %d, want 9", got)
+		}
+		if got := e.Stats().AckFaults; got != 0 {
+			t.Errorf("got %d faults, want none: it went over HTTP", got)
+		}
+	})
+}
+
 func TestWhatNATSDoesNotTakeIsPosted(t *testing.T) {
 	overWire(t, func(t *testing.T, web *center, w *wire, e *edge) {
 		t.Helper()

@@ -1,6 +1,7 @@
 package follow
 
 import (
+	"context"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -22,7 +23,7 @@ func TestAnEdgeWithoutPositionsAdoptsAnEpochUntilAnOriginAnswers(t *testing.T) {
 		c.down = errDown
 		e := start(t, c)
 		synctest.Wait()
-		e.Adopt(1)
+		e.Adopt(t.Context(), 1)
 		synctest.Wait()
 		entry, hash := found(1)
 		view, ok := e.table.View(hash)
@@ -46,17 +47,43 @@ func TestAnEdgeWithoutPositionsAdoptsAnEpochUntilAnOriginAnswers(t *testing.T) {
 		if feed.Shard(hash) == 0 && view.Fresh(entry) {
 			t.Error("what is older than the first heads is fresh")
 		}
-		e.Adopt(9)
+		e.Adopt(t.Context(), 9)
 		time.Sleep(probeEvery)
 		e.at(t, 0, 1, 6)
 		e.end(t)
 	})
 }
 
+func TestNobodyWaitsLongForAnEpochToBeAdopted(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newCenter()
+		c.down = errDown
+		e := newEdge(c, feed.NewTable(slots, 1))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		e.Adopt(ctx, 1) // nothing runs
+		if ctx.Err() == nil {
+			t.Error("an epoch was taken up by nobody")
+		}
+		e.run(t)
+		synctest.Wait()
+		began := time.Now()
+		for epoch := range uint64(4) {
+			e.Adopt(t.Context(), epoch)
+		}
+		if view, ok := e.table.View(0); !ok || view.Epoch != 3 || time.Since(began) != 0 {
+			t.Errorf("got epoch %d (%v) after %v, want 3 at once", view.Epoch, ok, time.Since(began))
+		}
+		e.end(t)
+		e.Adopt(t.Context(), 5) // nothing runs any more
+	})
+}
+
 func TestNothingIsAdoptedBesideAnOriginThatAnswers(t *testing.T) {
 	inBubble(t, func(t *testing.T, _ *center, e *edge) {
 		t.Helper()
-		e.Adopt(9)
+		e.Adopt(t.Context(), 9)
 		e.at(t, 0, 1, 5)
 	})
 	t.Run("not before a probe has failed", func(t *testing.T) {
@@ -66,7 +93,7 @@ func TestNothingIsAdoptedBesideAnOriginThatAnswers(t *testing.T) {
 			c.delay = func(int) time.Duration { return probeEvery }
 			e := start(t, c)
 			synctest.Wait()
-			e.Adopt(9)
+			e.Adopt(t.Context(), 9)
 			time.Sleep(2 * probeEvery)
 			e.at(t, 0, 1, 5)
 			e.end(t)

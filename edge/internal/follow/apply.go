@@ -15,6 +15,7 @@ type progress struct {
 	pending map[uint64]message // later changes, by position
 	head    uint64             // the highest position known to exist
 	gapAt   time.Time          // when a missing change was first noticed; zero: none
+	lost    bool               // it did not come in time: this gap is counted
 	retryAt time.Time          // not before this, after a failed fetch
 	fails   int
 	fetch   bool // one is on its way
@@ -93,6 +94,9 @@ func (f *Follower) drain(shard int) {
 	}
 	if applied >= p.head && len(p.pending) == 0 && !p.gapAt.IsZero() {
 		p.gapAt = time.Time{}
-		f.stats.repaired.Add(1)
+		if p.lost {
+			p.lost = false
+			f.stats.repaired.Add(1)
+		}
 	}
 }

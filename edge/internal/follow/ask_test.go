@@ -96,6 +96,7 @@ func overWire(t *testing.T, test func(t *testing.T, web *center, w *wire, e *edg
 		e.asker.bus, e.acker.bus = w, w
 		e.run(t)
 		e.at(t, 0, 1, 5)
+		w.set(func(w *wire) { w.published = nil }) // the config's acknowledgement
 		test(t, web, w, e)
 		e.end(t)
 	})

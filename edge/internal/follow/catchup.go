@@ -28,7 +28,6 @@ func (f *Follower) gap(shard int, head uint64, now time.Time) {
 	p.head = max(p.head, head)
 	if p.gapAt.IsZero() {
 		p.gapAt = now
-		f.stats.gaps.Add(1)
 	}
 }
 
@@ -55,7 +54,12 @@ func (f *Follower) fetch(ctx context.Context, shard int) {
 	if !ok {
 		return
 	}
-	f.shard[shard].fetch = true
+	p := &f.shard[shard]
+	if !p.lost {
+		p.lost = true
+		f.stats.gaps.Add(1)
+	}
+	p.fetch = true
 	f.fetches++
 	f.work.Go(func() {
 		ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
@@ -80,6 +84,7 @@ func (f *Follower) catchUp(ctx context.Context, got fetched) {
 	case got.epoch != epoch:
 		return // asked for before a reset to a newer epoch
 	case got.changes.Epoch != epoch:
+		p.backOff()
 		f.Probe()
 		return
 	case got.changes.Reset:
@@ -92,7 +97,7 @@ func (f *Follower) catchUp(ctx context.Context, got fetched) {
 		return
 	}
 	p.fails = 0
-	f.acker.owe(got.shard) // no reply subject came with these
+	f.acker.everywhere(got.shard)
 	if !p.gapAt.IsZero() {
 		f.fetch(ctx, got.shard)
 	}

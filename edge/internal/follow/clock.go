@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"waypost/shared/failpoint"
 	"waypost/shared/feed"
 )
 
@@ -33,7 +34,7 @@ const unmeasured = time.Duration(math.MaxInt64)
 // guess takes this machine's clock until the first probe; start is the instant
 // that Instants count from.
 func (c *clock) guess(start time.Time) {
-	c.estimate.Store(&estimate{at: 1, now: start.UnixMicro(), round: unmeasured})
+	c.estimate.Store(&estimate{at: 1, now: failpoint.Clock(start).UnixMicro(), round: unmeasured})
 }
 
 // observe takes one probe: the answered clock in microseconds since 1970, when

@@ -37,7 +37,7 @@ func (f *Follower) configure(got configured) {
 	}
 	f.config.Store(got.config)
 	f.resetTo(feed.ConfigShard, got.config.Epoch, got.config.Seq)
-	f.acker.owe(feed.ConfigShard)
+	f.acker.everywhere(feed.ConfigShard)
 	if !ok || got.config.Epoch > epoch {
 		f.Probe() // the answer that led here found no shard to grant a lease to
 	}

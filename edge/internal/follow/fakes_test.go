@@ -24,6 +24,7 @@ type center struct {
 	gone   uint64                         // positions up to it are no longer kept
 	down   error                          // of everything
 	closed error                          // of the history alone
+	other  uint64                         // the epoch of the history, if it is not epoch
 	pages  int
 	lastAt time.Time // of the last request for changes
 
@@ -93,8 +94,8 @@ func (c *center) Changes(_ context.Context, shard int, epoch, from uint64) (*fee
 		return nil, err
 	}
 	head := uint64(len(c.log[shard]))
-	answer := &feed.Changes{Epoch: c.epoch, Shard: shard, Head: head}
-	if epoch != c.epoch || from > head || from < c.gone {
+	answer := &feed.Changes{Epoch: cmp.Or(c.other, c.epoch), Shard: shard, Head: head}
+	if epoch != answer.Epoch || from > head || from < c.gone {
 		answer.Reset = true
 		return answer, nil
 	}

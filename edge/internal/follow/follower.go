@@ -16,9 +16,10 @@ import (
 
 const (
 	tick        = 10 * time.Millisecond
-	maxMessages = 8192 // feed messages waiting to be applied; beyond, they are dropped and fetched
-	maxTurn     = 256  // feed messages applied before anything else has its turn
-	maxID       = 64   // bytes of a member's id
+	maxMessages = 8192                 // feed messages waiting to be applied; beyond, they are dropped and fetched
+	maxTurn     = 256                  // feed messages applied before anything else has its turn
+	turnTime    = 5 * time.Millisecond // for which they are, at most
+	maxID       = 64                   // bytes of a member's id
 )
 
 // history is where what the feed did not bring comes from.
@@ -57,6 +58,7 @@ type Config struct {
 	Applied  func(*feed.Change)                         // after the table has applied it
 	Lag      func(time.Duration)                        // from a change's write to its application here, by PostgreSQL's clock
 	Probed   func(err error)                            // after each probe
+	Held     func(held bool)                            // when all leases begin, or cease, to be younger than the bound
 	Heads    func(received feed.Instant, h *feed.Heads) // of each that was answered
 	Fault    func(err error)                            // a feed message that cannot be read; from another goroutine
 }
@@ -73,7 +75,7 @@ type Follower struct {
 	acker  *acker
 
 	early    chan struct{} // asks for a probe at once
-	adopt    chan uint64   // an epoch that was found in Redis
+	adopt    chan adoption // epochs that were found in Redis
 	leave    chan chan error
 	ended    chan struct{} // closed when Run returns
 	messages chan message
@@ -86,12 +88,14 @@ type Follower struct {
 	shard    [feed.AllShards]progress
 	probing  probing
 	suspends suspends
+	holding  holding
 	leaving  leaving
 	fetches  int
 	fetching bool      // the config
 	calm     time.Time // nothing is fetched before it
 
 	adopted atomic.Uint64 // the epoch that was adopted, or settled
+	since   atomic.Int64  // Instant that what has no lease counts from
 	stats   counters
 }
 
@@ -108,7 +112,7 @@ func New(cfg Config) *Follower {
 		member:   feed.Member{ID: strings.ToValidUTF8(cfg.ID[:min(len(cfg.ID), maxID)], ""), Boot: rand.Text()},
 		start:    time.Now(),
 		early:    make(chan struct{}, 1),
-		adopt:    make(chan uint64, 1),
+		adopt:    make(chan adoption),
 		leave:    make(chan chan error, 1),
 		ended:    make(chan struct{}),
 		messages: make(chan message, maxMessages),
@@ -124,7 +128,7 @@ func New(cfg Config) *Follower {
 		wire = cfg.NATS
 	}
 	f.asker = newAsker(wire, feed.SubjectProbe(cfg.Prefix), cfg.Origin, &f.work)
-	f.acker = newAcker(wire, feed.SubjectAck(cfg.Prefix, ""), cfg.Origin, f.member, cfg.Table)
+	f.acker = newAcker(wire, cfg.Prefix, cfg.Origin, f.member, cfg.Table)
 	if _, _, ok := cfg.Table.Position(0); ok {
 		f.adopted.Store(settled)
 	}
@@ -170,8 +174,8 @@ func (f *Follower) loop(ctx context.Context) {
 			return
 		case <-f.early:
 			f.hurry(ctx)
-		case epoch := <-f.adopt:
-			f.adoptEpoch(epoch)
+		case asked := <-f.adopt:
+			f.adoptEpoch(asked)
 		case done := <-f.leave:
 			f.depart(ctx, done)
 		case m := <-f.messages:
@@ -187,17 +191,22 @@ func (f *Follower) loop(ctx context.Context) {
 			f.probeIfDue(ctx, now)
 			f.departIfDue(ctx, now)
 			f.repair(ctx, now)
+			f.tellHeld()
 		}
 		f.acker.flush()
 	}
 }
 
 // turn applies a feed message and those that wait behind it, so that their
-// acknowledgements go out together.
+// acknowledgements go out together: up to maxTurn of them, and for turnTime at
+// most, since a purge of all raises every floor of a shard, and probes wait.
 func (f *Follower) turn(m message) {
 	now := time.Now()
 	f.take(m, now)
 	for range maxTurn {
+		if time.Since(now) > turnTime {
+			return
+		}
 		select {
 		case m := <-f.messages:
 			f.take(m, now)

@@ -3,6 +3,7 @@ package follow
 import (
 	"errors"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"waypost/shared/feed"
@@ -132,19 +133,64 @@ func TestTheConfigFollowsItsShard(t *testing.T) {
 	})
 }
 
-func TestAFailingOriginIsAskedLessAndLess(t *testing.T) {
+func TestAnOriginThatCannotTellIsAskedLessAndLess(t *testing.T) {
+	t.Parallel()
+	for name, trouble := range map[string]func(*center){
+		"it fails":                        func(c *center) { c.down = errors.New("down") },
+		"its history is of another epoch": func(c *center) { c.other = 7 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T, c *center, e *edge) {
+				t.Helper()
+				made := c.write(0, 2)
+				c.set(func(c *center) { c.pages = 0 })
+				c.set(trouble)
+				e.push(made[1])
+				time.Sleep(10 * time.Second)
+				if pages, _ := c.asked(); pages < 3 || pages > 30 {
+					t.Errorf("got %d requests for changes in 10 s, want a few", pages)
+				}
+				c.set(func(c *center) { c.down, c.other = nil, 0 })
+				time.Sleep(3 * time.Second)
+				e.at(t, 0, 1, 7)
+			})
+		})
+	}
+}
+
+func TestAChangeThatIsOnlyLateIsNoGap(t *testing.T) {
 	inBubble(t, func(t *testing.T, c *center, e *edge) {
 		t.Helper()
 		made := c.write(0, 2)
-		c.set(func(c *center) { c.down, c.pages = errors.New("down"), 0 })
 		e.push(made[1])
-		time.Sleep(10 * time.Second)
-		if pages, _ := c.asked(); pages < 3 || pages > 30 {
-			t.Errorf("got %d requests for changes in 10 s, want a few", pages)
-		}
-		c.set(func(c *center) { c.down = nil })
-		time.Sleep(3 * time.Second)
+		time.Sleep(gapPatience / 2)
+		e.push(made[0])
+		time.Sleep(probeEvery)
 		e.at(t, 0, 1, 7)
+		if got := e.Stats(); got.Gaps != 0 || got.Repaired != 0 || got.CaughtUp != 0 {
+			t.Errorf("stats: got %+v, want no gap", got)
+		}
+	})
+}
+
+// A purge of all takes much longer than another change.
+func TestProbesGoOnBesideChangesThatTakeLong(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newCenter()
+		const changes, each = 500, 20 * time.Millisecond
+		e := newEdge(c, feed.NewTable(slots, 1), func(cfg *Config) {
+			cfg.Applied = func(*feed.Change) { time.Sleep(each) }
+		})
+		e.run(t)
+		e.at(t, 0, 1, 5)
+		before := c.probed()
+		e.push(c.write(0, changes)...)
+		time.Sleep(changes * each)
+		if got, want := c.probed()-before, int(changes*each/probeEvery); got < want/2 {
+			t.Errorf("got %d probes in %v, want about %d", got, changes*each, want)
+		}
+		e.end(t)
 	})
 }
 

@@ -47,13 +47,19 @@ func (k *keeper) run(ctx context.Context) {
 	}
 }
 
-// save writes the table if it has moved since. A table of hearsay is not kept.
+// save writes the table if it has moved since, unless ctx ends before there is
+// something to write: whoever ends it saves once more. A table of hearsay is not
+// kept.
 func (k *keeper) save(ctx context.Context) {
 	at := markOf(k.f)
 	if k.f.cfg.State == nil || k.f.adopted.Load() != settled || at == k.last {
 		return
 	}
-	err := k.f.cfg.State.save(snapshot(k.f.cfg.Table, k.f.config.Load))
+	saved := snapshot(k.f.cfg.Table, k.f.config.Load)
+	if ctx.Err() != nil {
+		return
+	}
+	err := k.f.cfg.State.save(saved)
 	if err == nil {
 		k.last = at
 	} else {

@@ -1,6 +1,7 @@
 package follow
 
 import (
+	"context"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -75,7 +76,7 @@ func TestARestartTakesUpWhereItWas(t *testing.T) {
 		e.run(t)
 		e.at(t, 0, 1, 8)
 		e.unleased(t, 0)
-		e.Adopt(9) // it has an epoch
+		e.Adopt(t.Context(), 9) // it has an epoch
 		e.push(made[0])
 		e.at(t, 0, 1, 9)
 		c.set(func(c *center) { c.down = nil })
@@ -140,6 +141,28 @@ func TestPositionsAreSavedWhenTheyMoved(t *testing.T) {
 	})
 }
 
+// Writing and syncing may take long, and it would be done twice.
+func TestASaveIsLeftToTheLastOneOnceItsContextHasEnded(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	synctest.Test(t, func(t *testing.T) {
+		c := newCenter()
+		e, disk := restarted(t, c, dir)
+		keep := newKeeper(e.Follower)
+		e.run(t)
+		e.at(t, 0, 1, 5)
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		if keep.save(ended); disk.saves.Load() != 0 {
+			t.Errorf("got %d saves, want none", disk.saves.Load())
+		}
+		if keep.save(t.Context()); disk.saves.Load() != 1 {
+			t.Errorf("by the last one: got %d saves, want 1", disk.saves.Load())
+		}
+		e.endAndClose(t)
+	})
+}
+
 func TestADiskThatFailsIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -173,7 +196,7 @@ func TestAnAdoptedEpochIsNotSaved(t *testing.T) {
 		e, disk := restarted(t, c, dir)
 		e.run(t)
 		synctest.Wait()
-		e.Adopt(1)
+		e.Adopt(t.Context(), 1)
 		time.Sleep(2 * saveEvery)
 		e.endAndClose(t)
 		if got := disk.saves.Load(); got != 0 {

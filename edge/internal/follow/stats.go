@@ -14,7 +14,7 @@ type counters struct {
 // Stats counts since the start.
 type Stats struct {
 	Dropped     uint64 // feed messages dropped because too many waited
-	Gaps        uint64 // times a shard was seen to lack changes
+	Gaps        uint64 // times a shard lacked changes that had not come in time
 	Repaired    uint64 // times it had all of them again
 	CaughtUp    uint64 // changes that came from the origin instead of the feed
 	Suspends    uint64 // times the machine was found to have been suspended
@@ -32,13 +32,24 @@ func (f *Follower) Stats() Stats {
 	}
 }
 
-// LeaseAge is how old the oldest lease of all shards is, or how long ago the
-// start was where a shard has none. Safe for concurrent use.
-func (f *Follower) LeaseAge() time.Duration {
-	now := f.Instant()
-	oldest := now
+// LeaseAge is how old the oldest lease of all shards is; a shard without one
+// counts from Since. Safe for concurrent use.
+func (f *Follower) LeaseAge() time.Duration { return time.Duration(f.Instant() - f.oldestLease()) }
+
+func (f *Follower) oldestLease() feed.Instant {
+	oldest := f.Instant()
 	for shard := range feed.AllShards {
-		oldest = min(oldest, f.cfg.Table.Lease(shard))
+		lease := f.cfg.Table.Lease(shard)
+		if lease == 0 {
+			lease = f.Since()
+		}
+		oldest = min(oldest, lease)
 	}
-	return time.Duration(now - oldest)
+	return oldest
 }
+
+// Since is the instant that what is served without a lease counts from: the
+// start, or, once the machine was suspended, the oldest lease that it ended, with
+// the time for which the clock of Instants then stood still. Safe for concurrent
+// use.
+func (f *Follower) Since() feed.Instant { return feed.Instant(f.since.Load()) }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"waypost/shared/feed"
 )
 
 // maxStill is for how long the monotonic clock may stand still unnoticed.
@@ -59,6 +61,7 @@ func (f *Follower) wake(ctx context.Context) {
 		return
 	}
 	f.suspends.count.Add(1)
+	f.since.Store(int64(f.oldestLease() - feed.Instant(still)))
 	f.cfg.Table.DropLeases()
 	f.clock.skip(still)
 	f.probing.flying = 0

@@ -39,6 +39,9 @@ func TestASuspendEndsEveryLeaseAndIsFollowedByAProbe(t *testing.T) {
 		for shard := range feed.AllShards {
 			e.unleased(t, shard)
 		}
+		if age := e.LeaseAge(); age < time.Minute || age > time.Minute+probeEvery+tick {
+			t.Errorf("the leases that ended are %v old, want a minute more than they were", age)
+		}
 		if got := c.probed(); got != before+1 {
 			t.Errorf("got %d probes, want 1 at once", got-before)
 		}

@@ -74,6 +74,7 @@ type filterState struct {
 	shape      atomic.Uint64 // M<<32 | K as last seen there
 	want       atomic.Uint64 // M<<32 | K at least
 	distrusted atomic.Uint64 // 1<<32 | generation found to be wrong; 0: none
+	generation atomic.Uint32 // at the last check; 0: there was none
 	queued     atomic.Bool   // is in mends or being mended
 	notBefore  atomic.Int64  // since born, nanoseconds: not worth another look until then
 }

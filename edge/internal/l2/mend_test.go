@@ -123,6 +123,8 @@ func TestAFilterWithTheWrongEndIsNotBelieved(t *testing.T) {
 		t.Fatal(err)
 	}
 	clear(b[bloom.HeaderSize:])
+	eventually(t, "a check has seen the filter", func() bool { return e.Generation(shard) != 0 })
+	before := e.Generation(shard)
 	if err := client.Set(t.Context(), e.keys[shard].filter, b, 0).Err(); err != nil {
 		t.Fatal(err)
 	}
@@ -133,6 +135,7 @@ func TestAFilterWithTheWrongEndIsNotBelieved(t *testing.T) {
 		now := client.Get(t.Context(), e.keys[shard].filter).Val()
 		return now != string(b) && e.inStepWith(t, o)
 	})
+	eventually(t, "its generation is seen", func() bool { got := e.Generation(shard); return got != 0 && got != before })
 	noneRefused(t, e, keys)
 }
 

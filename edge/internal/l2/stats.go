@@ -32,6 +32,10 @@ type counters struct {
 	filters, lag                              atomic.Uint64
 }
 
+// Generation is that of a shard's filter at the last check, drawn anew with every
+// filter that is built; 0 where there was none.
+func (c *Cache) Generation(shard int) uint32 { return c.filters[shard].generation.Load() }
+
 // Stats reads the counters, one after the other.
 func (c *Cache) Stats() Stats {
 	n := &c.count

@@ -43,6 +43,7 @@ func (c *Cache) check(ctx context.Context, shards []int, before *[feed.Shards]st
 		s := stand{filter: found[i]}
 		s.epoch, s.applied, _ = c.cfg.Table.Position(shard)
 		now[shard] = s
+		c.filters[shard].generation.Store(s.filter.Generation)
 		if c.useless(shard, s.filter) {
 			c.suspect(shard)
 			continue

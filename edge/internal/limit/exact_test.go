@@ -45,6 +45,15 @@ func TestExactAdmitsTheCapacityOnceInTheRegion(t *testing.T) {
 	}
 }
 
+func TestExactHasConnectionsBeforeVisitorsCome(t *testing.T) {
+	t.Parallel()
+	p := services.NewProxy(t, services.Redis(t).Addr())
+	p.Delay(20 * time.Millisecond) // so that none is free again before all have been asked for
+	client := connect(t, p.Addr())
+	running(t, mustNew(t, Config{Mode: Exact, Rate: 1, Burst: 1, Redis: client, Prefix: "wp"}))
+	eventually(t, "connections are idle", func() bool { return client.PoolStats().IdleConns >= warmConns })
+}
+
 func TestExactAdmitsCapacityAndRefillNeverMore(t *testing.T) {
 	t.Parallel()
 	const burst, parallel, rate = 10, 32, 200

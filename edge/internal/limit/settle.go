@@ -11,18 +11,23 @@ const (
 	probeEvery = time.Second // of silence towards Redis
 	minRetry   = 100 * time.Millisecond
 	maxRetry   = 2 * time.Second
+	warmConns  = 8 // that mode Exact begins with
 )
 
 // Run settles with Redis until ctx ends, and then returns nil: every Settle it
 // charges what was admitted since the last round, in pipelines of 512 clients
 // one after another, and it finds out when Redis is back. A charge whose answer
 // was lost is sent again: rather twice than not at all. What the last round
-// before the end did not reach stays uncharged. Run starts no goroutine and must
-// not be called twice.
+// before the end did not reach stays uncharged. In mode Exact it first sees to it
+// that there are connections. Run must not be called twice; no goroutine outlives
+// it.
 func (l *Limiter) Run(ctx context.Context) error {
 	if l.shared == nil {
 		<-ctx.Done()
 		return nil
+	}
+	if l.mode == Exact {
+		l.shared.warm(ctx)
 	}
 	s := newSettler(l)
 	timer := time.NewTimer(0)

@@ -3,6 +3,7 @@ package limit
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -102,8 +103,25 @@ func (s *shared) send(ctx context.Context, debits []debit, eval evaluate) (unkno
 // probe spends from a bucket that is nobody's, because a Redis may answer and
 // refuse to write (full, a replica, unable to save).
 func (s *shared) probe(ctx context.Context) error {
-	one := [1]debit{{key: s.prefix + ":{probe}:l", tokens: 1}}
+	one := [1]debit{{key: s.probeKey(), tokens: 1}}
 	return s.charge(ctx, one[:])
+}
+
+func (s *shared) probeKey() string { return s.prefix + ":{probe}:l" }
+
+// warm opens connections, all at once, and lets Redis know the script: on a busy
+// machine the first visitors, who would have to wait for a dial, a greeting and
+// the script, would find their time up and be admitted without having been
+// counted. It sends single commands, as take does: the client has other
+// connections for pipelines. What fails, Run's first probe finds.
+func (s *shared) warm(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	var looks sync.WaitGroup
+	for range warmConns {
+		looks.Go(func() { s.script.Run(ctx, s.client, []string{s.probeKey()}, s.interval, s.depth, 0, "0") })
+	}
+	looks.Wait()
 }
 
 // answer reads what bucketScript returns.

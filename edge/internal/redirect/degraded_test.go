@@ -110,6 +110,20 @@ func TestTheCapEndsWhatIsMarked(t *testing.T) {
 	}
 }
 
+// The machine was suspended: its leases are gone, and the moment they were of is not.
+func TestTheCapCountsFromTheLastLease(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 10)
+	w.hold(live(10, 5))
+	w.table.DropLeases()
+	w.since = boot - feed.Instant(30*time.Minute)
+	w.wantMark(t, Marked, 30*time.Minute, 5)
+	w.since = boot - feed.Instant(time.Hour) - 1
+	if how, _, _, _ := w.goesOut(t); how != Withheld {
+		t.Errorf("beyond the cap: got marking %d, want it withheld", how)
+	}
+}
+
 func TestWithoutALeaseWhatIsKnownToBeChangedIsServedToNobody(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 10)
@@ -151,21 +165,50 @@ func TestAFillThatTheFloorsOvertakeTwiceGoesOutMarkedOrNotAtAll(t *testing.T) {
 	w.wantMark(t, Marked, 0, 9)
 }
 
-func TestAnEdgeStartedWithoutAnOriginAdoptsTheEpochOfL2(t *testing.T) {
-	t.Parallel()
+// newLate is a world without any position.
+func newLate(t *testing.T) *world {
+	t.Helper()
 	w := newWorld(t, 10)
 	w.table = feed.NewTable(1024, 7)
 	w.Resolver.table = w.table
 	w.load = func(context.Context, uint64, uint64) (*feed.Entry, error) { return nil, link.ErrUnavailable }
+	return w
+}
+
+func TestAnEdgeStartedWithoutAnOriginAdoptsTheEpochOfL2(t *testing.T) {
+	t.Parallel()
+	w := newLate(t)
 	if _, err := w.resolve(t); !errors.Is(err, ErrUnready) || len(w.epochs) != 0 {
 		t.Errorf("nothing in l2: got error %v and %d epochs, want ErrUnready and none", err, len(w.epochs))
 	}
 	w.region.value = live(10, 5)
 	if _, err := w.resolve(t); !errors.Is(err, ErrUnready) || len(w.epochs) != 1 || w.epochs[0] != 1 {
-		t.Fatalf("got error %v and epochs %v, want ErrUnready and [1]", err, w.epochs)
+		t.Fatalf("not adopted: got error %v and epochs %v, want ErrUnready and [1]", err, w.epochs)
 	}
-	for n := range feed.AllShards {
-		w.table.Adopt(n, 1)
+	w.onAdopt = w.adoptAll
+	w.wantMark(t, Marked, time.Duration(boot), 5) // in the same request; the cap counts from the start
+}
+
+// Redis keeps what is of an epoch before for as long as the cap lasts.
+func TestTheNewestEpochOfL2IsAdopted(t *testing.T) {
+	t.Parallel()
+	w := newLate(t)
+	w.onAdopt = w.adoptAll
+	w.adoptAll(1)
+	newer := live(4, 4)
+	newer.Epoch = 2
+	w.region.value = newer
+	w.wantMark(t, Marked, time.Duration(boot), 4)
+	if w.newer.Load() == 0 {
+		t.Error("no probe was asked for")
 	}
-	w.wantMark(t, Marked, time.Duration(boot), 5) // the cap counts from the start
+	if view, _ := w.table.View(key.Hash()); view.Known(live(10, 5)) {
+		t.Error("an entry of the epoch before is served still")
+	}
+}
+
+func (w *world) adoptAll(epoch uint64) {
+	for n := range feed.Shards {
+		w.table.Adopt(n, epoch)
+	}
 }

@@ -57,8 +57,9 @@ type Resolver struct {
 	clock func() feed.Instant
 	bound func() time.Duration
 	cap   time.Duration
+	since func() feed.Instant
 	newer func()
-	adopt func(epoch uint64)
+	adopt func(ctx context.Context, epoch uint64)
 }
 
 // Config is what a Resolver is made of. Its functions are called from many
@@ -84,10 +85,14 @@ type Config struct {
 	Bound func() time.Duration
 	// Cap is for how long an answer may go out marked as stale.
 	Cap time.Duration
-	// NewerEpoch is called when an entry of an epoch beyond the table's is met,
-	// Adopt when one is met before the table has any. Neither may block.
+	// Since is the instant that an answer without a lease counts from.
+	Since func() feed.Instant
+	// NewerEpoch is called when an entry of an epoch beyond the table's is met. It
+	// must not block.
 	NewerEpoch func()
-	Adopt      func(epoch uint64)
+	// Adopt is called when one is met in L2, too, for a table that has no positions
+	// yet: it may take up that epoch before it returns.
+	Adopt func(ctx context.Context, epoch uint64)
 }
 
 // New makes a Resolver; Wait ends its life.
@@ -102,6 +107,7 @@ func New(cfg Config) *Resolver {
 		clock: cfg.Clock,
 		bound: cfg.Bound,
 		cap:   cfg.Cap,
+		since: cfg.Since,
 		newer: cfg.NewerEpoch,
 		adopt: cfg.Adopt,
 	}
@@ -166,17 +172,23 @@ func (l *lookup) beyond(ctx context.Context, held *feed.Entry) (Answer, error) {
 	defer cancel()
 	value, absent := l.r.l2.Lookup(ctx, l.key, l.hash)
 	if value != nil {
+		if value.Epoch > l.view.Epoch {
+			l.seen(value)
+			l.adopt(ctx, value.Epoch)
+		}
 		if l.view.Accept(value) {
 			return l.take(value, L2), nil
 		}
-		l.seen(value)
 		l.refused = true
 		if l.known(value, L2) && degraded {
 			return l.fallBack(link.ErrUnavailable)
 		}
 	}
-	if absent != nil && !degraded && l.view.Accept(absent) {
-		return l.take(absent, Filter), nil
+	if absent != nil {
+		l.seen(absent)
+		if !degraded && l.view.Accept(absent) {
+			return l.take(absent, Filter), nil
+		}
 	}
 	return l.fill(ctx)
 }
@@ -244,16 +256,31 @@ func (l *lookup) seen(e *feed.Entry) {
 	}
 }
 
-// unready is for an edge that was started while no origin answers: the epoch of
-// what L2 holds is taken for the current one, so that the next request can be
-// answered from there, marked.
-func (r *Resolver) unready(ctx context.Context, key link.Key, hash uint64) (Answer, error) {
-	ctx, cancel := context.WithTimeout(ctx, r.limit)
-	defer cancel()
-	if value, _ := r.l2.Lookup(ctx, key, hash); value != nil {
-		r.adopt(value.Epoch)
+// adopt offers an epoch that L2 showed to a table without positions, which the
+// lookup then goes by.
+func (l *lookup) adopt(ctx context.Context, epoch uint64) {
+	l.r.adopt(ctx, epoch)
+	if view, ok := l.r.table.View(l.hash); ok {
+		l.view = view
 	}
-	return Answer{}, ErrUnready
+}
+
+// unready is for an edge that was started while no origin answers: the epoch of
+// what L2 holds is taken for the current one, so that it can be answered with,
+// marked.
+func (r *Resolver) unready(ctx context.Context, key link.Key, hash uint64) (Answer, error) {
+	ctx, cancel := context.WithTimeout(ctx, degradedLimit)
+	defer cancel()
+	look := lookup{r: r, key: key, hash: hash}
+	value, _ := r.l2.Lookup(ctx, key, hash)
+	if value == nil {
+		return Answer{}, ErrUnready
+	}
+	look.adopt(ctx, value.Epoch)
+	if look.view.Epoch == 0 {
+		return Answer{}, ErrUnready
+	}
+	return look.beyond(ctx, nil)
 }
 
 // keep stores a fill in both tiers only if it passes the rule now: the request

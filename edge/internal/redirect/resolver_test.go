@@ -50,7 +50,10 @@ type world struct {
 	load   func(ctx context.Context, epoch, minSeq uint64) (*feed.Entry, error)
 	newer  atomic.Int64
 	now    atomic.Int64 // the clock
-	epochs []uint64     // adopted
+	since  feed.Instant // the cap counts from it without a lease
+	epochs []uint64     // handed over to be adopted
+	// onAdopt is what becomes of them.
+	onAdopt func(epoch uint64)
 }
 
 const (
@@ -66,6 +69,7 @@ func newWorld(tb testing.TB, head uint64) *world {
 	}
 	w := &world{table: feed.NewTable(1024, 7), l1: cache, region: &region{}}
 	w.now.Store(int64(boot))
+	w.onAdopt = func(epoch uint64) { w.epochs = append(w.epochs, epoch) }
 	w.table.Reset(feed.Shard(key.Hash()), 1, head)
 	w.table.Reset(feed.ConfigShard, 1, 0)
 	w.lease(head)
@@ -73,7 +77,8 @@ func newWorld(tb testing.TB, head uint64) *world {
 		Table: w.table, L1: cache, L2: w.region, MaxFills: 4, Timeout: 5 * time.Second,
 		Clock: func() feed.Instant { return feed.Instant(w.now.Load()) },
 		Bound: func() time.Duration { return bound }, Cap: time.Hour,
-		Adopt: func(epoch uint64) { w.epochs = append(w.epochs, epoch) },
+		Since: func() feed.Instant { return w.since },
+		Adopt: func(_ context.Context, epoch uint64) { w.onAdopt(epoch) },
 		Load: func(ctx context.Context, _ link.Key, epoch, minSeq uint64) (*feed.Entry, error) {
 			w.loads.Add(1)
 			return w.load(ctx, epoch, minSeq)
@@ -205,6 +210,17 @@ func TestAFilterNoIsOverruledByALaterCreate(t *testing.T) {
 	w.apply(11, feed.Create)
 	w.load = func(context.Context, uint64, uint64) (*feed.Entry, error) { return live(11, 11), nil }
 	w.must(t, Origin, 11)
+}
+
+func TestANewerEpochOfTheFilterAsksForAProbe(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 10)
+	w.region.absent = &feed.Entry{Epoch: 2, AsOf: 10, Key: key}
+	w.load = func(context.Context, uint64, uint64) (*feed.Entry, error) { return live(10, 5), nil }
+	w.must(t, Origin, 5)
+	if got := w.newer.Load(); got != 1 {
+		t.Errorf("got %d probes asked for, want 1", got)
+	}
 }
 
 func TestAnotherKeyOfTheSameHashIsAMiss(t *testing.T) {

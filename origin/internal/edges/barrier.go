@@ -66,16 +66,15 @@ func (b *Barrier) Wait(ctx context.Context, committed time.Time, positions []lin
 		if last == nil {
 			return links.Receipt{Ack: links.AckCommit}
 		}
-		acked, _ := b.count(last, positions)
-		return links.Receipt{Ack: links.AckEdges, Edges: len(last.Edges), Acked: acked}
+		return links.Receipt{Ack: links.AckEdges, Edges: len(last.Edges), Acked: b.heard(last, positions)}
 	}
 	bound := feed.Outlast(r.BarrierBound)
 	for _, e := range r.Edges {
 		b.await(e, positions, limit(e, &r.Heads, committed, at, bound))
 	}
-	acked, silent := b.count(r, positions)
-	b.takeOff(ctx, silent)
-	return links.Receipt{Ack: links.AckEdges, Edges: len(r.Edges), Acked: acked}
+	c := b.count(ctx, r, positions)
+	b.takeOff(ctx, c.silent)
+	return links.Receipt{Ack: links.AckEdges, Edges: len(r.Edges), Acked: c.acked}
 }
 
 // limit is until when to wait for an edge, by the clock of this process. The
@@ -98,20 +97,6 @@ func (b *Barrier) await(e links.Edge, positions []links.Position, until time.Tim
 	timer := time.NewTimer(time.Until(until))
 	defer timer.Stop()
 	b.tracker.wait(e.Member, positions, timer.C)
-}
-
-// count says how many edges of the roster have acknowledged the positions, and
-// which of the others had not left.
-func (b *Barrier) count(r *roster, positions []links.Position) (acked int, silent []feed.Member) {
-	for _, e := range r.Edges {
-		switch {
-		case b.tracker.reached(e.Member, positions):
-			acked++
-		case e.LeftAt.IsZero():
-			silent = append(silent, e.Member)
-		}
-	}
-	return acked, silent
 }
 
 // takeOff marks silent edges as left. If that fails they stay members, and the

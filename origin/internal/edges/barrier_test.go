@@ -103,7 +103,9 @@ func TestOnlyPositionsOfTheWriteOrBeyondCount(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				o := newOrigin(newDatabase(eu))
+				db := newDatabase(eu)
+				db.heads.Seq[3], db.heads.Seq[4] = 9, 9
+				o := newOrigin(db)
 				for _, p := range tc.acked {
 					o.ack(eu, p)
 				}

@@ -143,12 +143,35 @@ type origin struct {
 	*Barrier
 }
 
-func newOrigin(db *database) *origin {
-	rosters, tracker := NewRosters(db.Roster), NewTracker()
-	return &origin{
-		Tracker: tracker, Probes: NewProbes(db, rosters, tracker),
-		Barrier: NewBarrier(db, rosters, tracker, bound),
+// network is what origins hear each other by.
+type network struct {
+	origins []*origin
+
+	mu     sync.Mutex
+	shared int // acknowledgements
+}
+
+func (n *network) Share(a *feed.Ack) {
+	n.mu.Lock()
+	n.shared++
+	n.mu.Unlock()
+	for _, o := range n.origins { // the one that shares hears itself
+		o.Acks(ByShare).Ack(a)
 	}
+}
+
+func newOrigin(db *database) *origin { return newOrigins(db, 1).origins[0] }
+
+func newOrigins(db *database, n int) *network {
+	net := &network{}
+	for range n {
+		rosters, tracker := NewRosters(db.Roster), NewTracker(net)
+		net.origins = append(net.origins, &origin{
+			Tracker: tracker, Probes: NewProbes(db, rosters, tracker),
+			Barrier: NewBarrier(db, rosters, tracker, bound),
+		})
+	}
+	return net
 }
 
 // ack is an acknowledgement by NATS.

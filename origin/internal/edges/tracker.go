@@ -1,6 +1,7 @@
 package edges
 
 import (
+	"iter"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -19,12 +20,21 @@ const (
 	idleLimit = time.Minute
 )
 
+// others are the other origins. An edge's probes go to one origin, and so do all
+// that it says by HTTP if it can reach no more than one, while a write may wait
+// for it at any.
+type others interface {
+	// Share passes an acknowledgement on to them. It does not wait.
+	Share(a *feed.Ack)
+}
+
 // Tracker remembers the highest position of each shard that each edge has
 // acknowledged: floor and applied are stored there. What it does not know, as
 // after a restart of the origin, the edge's next probe or acknowledgement tells.
 // It is safe for concurrent use.
 type Tracker struct {
-	taken [ways]atomic.Uint64
+	others others
+	taken  [ways]atomic.Uint64
 
 	mu      sync.Mutex
 	members map[feed.Member]*progress
@@ -40,27 +50,39 @@ type progress struct {
 }
 
 // NewTracker returns a Tracker that knows of nobody.
-func NewTracker() *Tracker {
-	return &Tracker{members: make(map[feed.Member]*progress), swept: time.Now()}
+func NewTracker(others others) *Tracker {
+	return &Tracker{others: others, members: make(map[feed.Member]*progress), swept: time.Now()}
 }
 
-// take moves a member on. Acknowledgements may come late, repeated and out of
-// order; a newer epoch begins anew, an older one is dropped.
-func (t *Tracker) take(by Way, m feed.Member, epoch uint64, positions func(yield func(shard int, seq uint64) bool)) {
+// take takes an acknowledgement, and passes on what is new in it, unless it came
+// by NATS: then all have heard it, or nobody else waits for it.
+func (t *Tracker) take(by Way, m feed.Member, epoch uint64, positions iter.Seq2[int, uint64]) {
 	t.taken[by].Add(1)
+	if news := t.move(m, epoch, positions); len(news) > 0 && (by == ByHTTP || by == ByProbe) {
+		t.others.Share(&feed.Ack{Member: m, Epoch: epoch, Positions: news})
+	}
+}
+
+// move moves a member on and returns by what. Acknowledgements may come late,
+// repeated and out of order; a newer epoch begins anew, an older one is dropped.
+func (t *Tracker) move(m feed.Member, epoch uint64, positions iter.Seq2[int, uint64]) (news []feed.Position) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	p := t.of(m)
 	switch {
 	case epoch < p.epoch:
-		return
+		return nil
 	case epoch > p.epoch:
 		p.epoch, p.seq = epoch, [feed.AllShards]uint64{}
 	}
 	for shard, seq := range positions {
-		p.seq[shard] = max(p.seq[shard], seq)
+		if seq > p.seq[shard] {
+			p.seq[shard] = seq
+			news = append(news, feed.Position{Shard: shard, Seq: seq})
+		}
 	}
 	p.wake()
+	return news
 }
 
 // wait waits until the member has acknowledged every one of the positions, or
@@ -100,6 +122,21 @@ func (t *Tracker) reached(m feed.Member, positions []links.Position) bool {
 	defer t.mu.Unlock()
 	p := t.members[m]
 	return p != nil && p.covers(positions)
+}
+
+// at is how far the member is in the shards of these positions, and whether it
+// has acknowledged every one of them.
+func (t *Tracker) at(m feed.Member, positions []links.Position) (at standing, acked bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	p := t.members[m]
+	if p == nil || !p.covers(positions) {
+		return nil, false
+	}
+	for _, pos := range positions {
+		at = append(at, links.Position{Epoch: p.epoch, Shard: pos.Shard, Seq: p.seq[pos.Shard]})
+	}
+	return at, true
 }
 
 // of finds a member, or begins to know it. mu is held.

@@ -13,7 +13,7 @@ import (
 
 func TestAcknowledgementsAreCountedByTheWayTheyCame(t *testing.T) {
 	t.Parallel()
-	tracker := NewTracker()
+	tracker := NewTracker(new(network))
 	for range 2 {
 		tracker.Acks(ByNATS).Ack(&feed.Ack{Member: eu})
 	}
@@ -26,9 +26,56 @@ func TestAcknowledgementsAreCountedByTheWayTheyCame(t *testing.T) {
 	}
 }
 
+// An edge that cannot reach the origin that waits for it has told another one.
+func TestWhatOneOriginIsToldAllKnow(t *testing.T) {
+	t.Parallel()
+	for name, tell := range map[string]func(t *testing.T, o *origin, w links.Position){
+		"by a probe": func(t *testing.T, o *origin, w links.Position) {
+			t.Helper()
+			if _, err := o.Answer(t.Context(), probe(eu, w.Epoch, w)); err != nil {
+				t.Errorf("Answer: %v", err)
+			}
+		},
+		"by HTTP": func(_ *testing.T, o *origin, w links.Position) {
+			o.Acks(ByHTTP).Ack(&feed.Ack{Member: eu, Epoch: w.Epoch, Positions: []feed.Position{{Shard: w.Shard, Seq: w.Seq}}})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				db := newDatabase(eu)
+				net := newOrigins(db, 3)
+				for round := 1; round <= 2; round++ {
+					w := db.commit(3)
+					later(t, 5*time.Millisecond, func() { tell(t, net.origins[0], w) })
+					r, took := net.origins[2].timed(t, w)
+					want(t, "told to another origin", r, took, 1, 1, 5*time.Millisecond)
+					tell(t, net.origins[0], w)
+					tell(t, net.origins[1], w)
+					if net.shared != round {
+						t.Errorf("shared %d times, want %d: once what is news", net.shared, round)
+					}
+				}
+			})
+		})
+	}
+}
+
+func TestWhatCameByNATSIsNotShared(t *testing.T) {
+	t.Parallel()
+	net := newOrigins(newDatabase(eu), 2)
+	for seq, by := range []Way{ByNATS, ByShare} {
+		w := links.Position{Epoch: 1, Shard: 3, Seq: uint64(seq) + 1}
+		net.origins[0].Acks(by).Ack(&feed.Ack{Member: eu, Epoch: 1, Positions: []feed.Position{{Shard: 3, Seq: w.Seq}}})
+		if net.shared != 0 || net.origins[1].reached(eu, []links.Position{w}) {
+			t.Errorf("way %d: shared %d times, want none", by, net.shared)
+		}
+	}
+}
+
 func TestMembersOfTheSameNameAreTrackedByBoot(t *testing.T) {
 	t.Parallel()
-	tracker := NewTracker()
+	tracker := NewTracker(new(network))
 	at := []links.Position{{Epoch: 1, Shard: 3, Seq: 5}}
 	tracker.Acks(ByNATS).Ack(&feed.Ack{Member: eu, Epoch: 1, Positions: []feed.Position{{Shard: 3, Seq: 5}}})
 	if !tracker.reached(eu, at) || tracker.reached(eu2, at) {
@@ -38,7 +85,7 @@ func TestMembersOfTheSameNameAreTrackedByBoot(t *testing.T) {
 
 func TestTheTrackerIsBounded(t *testing.T) {
 	t.Parallel()
-	tracker := NewTracker()
+	tracker := NewTracker(new(network))
 	for i := range maxTracked + 100 {
 		tracker.Acks(ByNATS).Ack(&feed.Ack{Member: feed.Member{ID: strconv.Itoa(i), Boot: "1"}})
 	}
@@ -50,7 +97,7 @@ func TestTheTrackerIsBounded(t *testing.T) {
 func TestASilentMemberIsForgottenAndWhoSpokeIsNot(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		tracker := NewTracker()
+		tracker := NewTracker(new(network))
 		ack := func(m feed.Member) {
 			tracker.Acks(ByNATS).Ack(&feed.Ack{Member: m, Epoch: 1, Positions: []feed.Position{{Shard: 3, Seq: 5}}})
 		}
@@ -70,7 +117,7 @@ func TestASilentMemberIsForgottenAndWhoSpokeIsNot(t *testing.T) {
 func TestAWaitOutlivesThatItsMemberIsForgotten(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		tracker := NewTracker()
+		tracker := NewTracker(new(network))
 		at := []links.Position{{Epoch: 1, Shard: 3, Seq: 5}}
 		var waits sync.WaitGroup
 		for range 3 {

@@ -7,7 +7,8 @@ type Way uint8
 
 // The ways. A probe's applied positions acknowledge what is before them.
 const (
-	ByNATS Way = iota
+	ByNATS  Way = iota // to this origin, which published the change
+	ByShare            // by NATS to all origins, from the edge or from one of them
 	ByHTTP
 	ByProbe
 	ways

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"waypost/shared/failpoint"
 	"waypost/shared/feed"
 )
 
@@ -73,6 +74,7 @@ func (sp *spread) publish(changes []*feed.Change) {
 		sp.highest[at] = max(sp.highest[at], c.Seq)
 	}
 	if len(all) > 0 {
+		failpoint.Hit(failpoint.BeforePublish)
 		sp.service.publisher.Publish(all)
 	}
 }
@@ -96,6 +98,7 @@ func (sp *spread) receipt(ctx context.Context) Receipt {
 			positions = append(positions, Position{Epoch: at.epoch, Shard: at.shard, Seq: seq})
 		}
 		r = sp.service.barrier.Wait(ctx, sp.committed, positions)
+		failpoint.Hit(failpoint.BeforeAnswer)
 	}
 	r.Took = time.Since(sp.began)
 	return r

@@ -33,18 +33,31 @@ func (s *Store) pruneClicks(ctx context.Context, today time.Time) error {
 // before it are left for now: somebody may be reading who knows the horizon as
 // it was, and to a dropped table no snapshot leads back.
 func (s *Store) pruneHours(ctx context.Context, horizon time.Time) error {
-	var at time.Time
-	err := s.pool.QueryRow(ctx, `UPDATE click_horizon SET hour = greatest(hour, $1) RETURNING hour`, horizon).Scan(&at)
+	oldest, err := s.moveHorizon(ctx, horizon)
 	if err != nil {
-		return translate("move horizon", err)
+		return err
 	}
-	oldest := at.UTC().Add(-day)
-	_, err = s.pool.Exec(ctx, `DELETE FROM click_orphan WHERE hour < $1`, oldest)
 	return errors.Join(
-		translate("prune orphans", err),
+		s.pruneOrphans(ctx, oldest),
 		s.dropPartitions(ctx, hourPartitions(), oldest),
 		s.pruneDefault(ctx, hourPartitions(), oldest),
 	)
+}
+
+// moveHorizon returns before when hours may go.
+func (s *Store) moveHorizon(ctx context.Context, to time.Time) (oldest time.Time, err error) {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
+	var at time.Time
+	err = s.pool.QueryRow(ctx, `UPDATE click_horizon SET hour = greatest(hour, $1) RETURNING hour`, to).Scan(&at)
+	return at.UTC().Add(-day), translate("move horizon", err)
+}
+
+func (s *Store) pruneOrphans(ctx context.Context, oldest time.Time) error {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
+	_, err := s.pool.Exec(ctx, `DELETE FROM click_orphan WHERE hour < $1`, oldest)
+	return translate("prune orphans", err)
 }
 
 // lockGone locks links that were deleted before a time. Those that a stretch is
@@ -56,29 +69,37 @@ const lockGone = `SELECT c.link_id FROM click_gone g JOIN click_link c USING (li
 // time, a few hundred at a time.
 func (s *Store) pruneGone(ctx context.Context, before time.Time) error {
 	for {
-		var ids []int64
-		err := pgx.BeginFunc(ctx, s.clicks, func(tx pgx.Tx) error {
-			rows, err := tx.Query(ctx, lockGone, before, goneBatch)
-			if err != nil {
-				return err
-			}
-			if ids, err = pgx.CollectRows(rows, pgx.RowTo[int64]); err != nil || len(ids) == 0 {
-				return err
-			}
-			b := &pgx.Batch{}
-			queueErase(b, ids)
-			for _, table := range []string{"click_link", "click_gone", "link_use"} {
-				b.Queue(`DELETE FROM `+table+` WHERE link_id = ANY($1)`, ids)
-			}
-			return tx.SendBatch(ctx, b).Close()
-		})
+		ids, err := s.eraseGone(ctx, before)
 		if err != nil || len(ids) < goneBatch {
 			return translate("prune counters", err)
 		}
 	}
 }
 
+func (s *Store) eraseGone(ctx context.Context, before time.Time) (ids []int64, err error) {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
+	err = pgx.BeginFunc(ctx, s.clicks, func(tx pgx.Tx) error {
+		rows, err := tx.Query(ctx, lockGone, before, goneBatch)
+		if err != nil {
+			return err
+		}
+		if ids, err = pgx.CollectRows(rows, pgx.RowTo[int64]); err != nil || len(ids) == 0 {
+			return err
+		}
+		b := &pgx.Batch{}
+		queueErase(b, ids)
+		for _, table := range []string{"click_link", "click_gone", "link_use"} {
+			b.Queue(`DELETE FROM `+table+` WHERE link_id = ANY($1)`, ids)
+		}
+		return tx.SendBatch(ctx, b).Close()
+	})
+	return ids, err
+}
+
 func (s *Store) pruneMarks(ctx context.Context) error {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
 	_, err := s.pool.Exec(ctx, `DELETE FROM click_mark WHERE finished AND touched < clock_timestamp() - $1::interval`, keepMarks)
 	return translate("prune marks", err)
 }

@@ -68,6 +68,8 @@ func (p partitioned) name(from time.Time) string { return p.table + "_" + from.F
 
 // createPartitions makes the present one and the coming ones that are missing.
 func (s *Store) createPartitions(ctx context.Context, p partitioned, today time.Time) error {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, p.takeTurn()); err != nil {
 			return err
@@ -110,15 +112,9 @@ func (p partitioned) create(ctx context.Context, tx pgx.Tx, from time.Time) erro
 // dropPartitions drops those that end at or before oldest, each in a transaction
 // of its own.
 func (s *Store) dropPartitions(ctx context.Context, p partitioned, oldest time.Time) error {
-	rows, err := s.pool.Query(ctx, `SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-		WHERE i.inhparent = $1::regclass AND c.relname ~ ('^' || $1 || '_[0-9]{8}$') AND c.relname < $2
-		ORDER BY c.relname`, p.table, p.name(p.start(oldest)))
+	names, err := s.partitionsBefore(ctx, p, oldest)
 	if err != nil {
-		return translate("old partitions", err)
-	}
-	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
-	if err != nil {
-		return translate("old partitions", err)
+		return err
 	}
 	var errs []error
 	for _, name := range names {
@@ -127,8 +123,24 @@ func (s *Store) dropPartitions(ctx context.Context, p partitioned, oldest time.T
 	return errors.Join(errs...)
 }
 
+// partitionsBefore names those that end at or before oldest, in their order.
+func (s *Store) partitionsBefore(ctx context.Context, p partitioned, oldest time.Time) ([]string, error) {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
+	rows, err := s.pool.Query(ctx, `SELECT c.relname FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
+		WHERE i.inhparent = $1::regclass AND c.relname ~ ('^' || $1 || '_[0-9]{8}$') AND c.relname < $2
+		ORDER BY c.relname`, p.table, p.name(p.start(oldest)))
+	if err != nil {
+		return nil, translate("old partitions", err)
+	}
+	names, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	return names, translate("old partitions", err)
+}
+
 // dropPartition drops one, unless another origin just did.
 func (s *Store) dropPartition(ctx context.Context, p partitioned, name string) error {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
 		if _, err := tx.Exec(ctx, p.takeTurn()); err != nil {
 			return err
@@ -143,10 +155,17 @@ func (s *Store) dropPartition(ctx context.Context, p partitioned, name string) e
 // partition.
 func (s *Store) pruneDefault(ctx context.Context, p partitioned, oldest time.Time) error {
 	for {
-		tag, err := s.pool.Exec(ctx, fmt.Sprintf(`DELETE FROM %[1]s_default WHERE ctid = ANY (ARRAY(
-			SELECT ctid FROM %[1]s_default WHERE %[2]s < $1 LIMIT $2))`, p.table, p.column), oldest, pruneBatch)
-		if err != nil || tag.RowsAffected() < pruneBatch {
+		rows, err := s.pruneBatch(ctx, p, oldest)
+		if err != nil || rows < pruneRows {
 			return translate("prune "+p.table, err)
 		}
 	}
+}
+
+func (s *Store) pruneBatch(ctx context.Context, p partitioned, oldest time.Time) (rows int64, err error) {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
+	tag, err := s.pool.Exec(ctx, fmt.Sprintf(`DELETE FROM %[1]s_default WHERE ctid = ANY (ARRAY(
+		SELECT ctid FROM %[1]s_default WHERE %[2]s < $1 LIMIT $2))`, p.table, p.column), oldest, pruneRows)
+	return tag.RowsAffected(), err
 }

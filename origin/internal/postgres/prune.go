@@ -12,8 +12,8 @@ const (
 	// keepLeft is how long the row of an edge that left stays, to be looked at. It
 	// is far longer than any bound that such a row counts for.
 	keepLeft = 24 * time.Hour
-	// pruneBatch is the most rows that one statement deletes.
-	pruneBatch = 10_000
+	// pruneRows is the most rows that one statement deletes.
+	pruneRows = 10_000
 )
 
 // Prune makes what will soon be needed and drops what is not any more: the
@@ -43,6 +43,8 @@ func (s *Store) Prune(ctx context.Context) error {
 // pruneMembers deletes the rows of edges that left long ago, and brings to an
 // end what a Leave was cut short in.
 func (s *Store) pruneMembers(ctx context.Context) error {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
 	if _, err := s.pool.Exec(ctx, endLeaving); err != nil {
 		return translate("prune members", err)
 	}

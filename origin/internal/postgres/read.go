@@ -6,6 +6,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"waypost/shared/failpoint"
 	"waypost/shared/feed"
 	"waypost/shared/link"
 )
@@ -56,6 +57,7 @@ func (s *Store) Entry(ctx context.Context, key link.Key) (*feed.Entry, error) {
 	if err != nil {
 		return nil, translate("entry "+key.String(), err)
 	}
+	failpoint.Hit(failpoint.EntryRead)
 	e := &feed.Entry{Epoch: unsigned(epoch), AsOf: unsigned(head), Key: key}
 	if r.found() {
 		l := r.link(e.Epoch)

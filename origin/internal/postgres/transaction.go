@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"waypost/origin/internal/links"
+	"waypost/shared/failpoint"
 	"waypost/shared/feed"
 	"waypost/shared/link"
 )
@@ -61,6 +62,7 @@ func (s *Store) run(ctx context.Context, t *transaction) error {
 	if err := tx.SendBatch(ctx, writes).Close(); err != nil {
 		return translate("write", err)
 	}
+	failpoint.Hit(failpoint.BeforeCommit)
 	return translate("write", tx.Commit(ctx))
 }
 

@@ -27,26 +27,31 @@ type origin struct {
 func newOrigin(t *testing.T, store *postgres.Store, n *services.NATSServer, name string) *origin {
 	t.Helper()
 	nc := dial(t, n)
-	rosters, tracker := edges.NewRosters(store.Roster), edges.NewTracker()
+	sharer := publish.NewSharer(nc, "wp")
+	rosters, tracker := edges.NewRosters(store.Roster), edges.NewTracker(sharer)
 	o := &origin{
 		publisher: publish.New(nc, "wp", name), tracker: tracker,
 		barrier: edges.NewBarrier(store, rosters, tracker, time.Second),
 	}
-	in := publish.NewInbox(nc, "wp", name, edges.NewProbes(store, rosters, tracker), tracker.Acks(edges.ByNATS), slog.New(slog.DiscardHandler))
+	in := publish.NewInbox(nc, "wp", name, publish.Rooms{
+		Probes: edges.NewProbes(store, rosters, tracker),
+		Acks:   tracker.Acks(edges.ByNATS), Shared: tracker.Acks(edges.ByShare),
+	}, slog.New(slog.DiscardHandler))
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error)
-	for _, run := range []func(context.Context) error{in.Run, o.publisher.Run} {
+	runs := []func(context.Context) error{in.Run, o.publisher.Run, sharer.Run}
+	for _, run := range runs {
 		go func() { ended <- run(ctx) }()
 	}
 	t.Cleanup(func() {
 		cancel()
-		for range 2 {
+		for range runs {
 			if err := <-ended; err != nil {
 				t.Errorf("Run: %v", err)
 			}
 		}
 	})
-	until(t, "subscribed", func() bool { return nc.NumSubscriptions() == 2 && nc.Flush() == nil })
+	until(t, "subscribed", func() bool { return nc.NumSubscriptions() == 3 && nc.Flush() == nil })
 	return o
 }
 

@@ -36,14 +36,21 @@ type acknowledger interface {
 	Ack(a *feed.Ack)
 }
 
+// Rooms are what an Inbox hands messages on to; all are required.
+type Rooms struct {
+	Probes prober
+	Acks   acknowledger // those of changes that this origin published
+	Shared acknowledger // those that every origin hears
+}
+
 // Inbox takes what edges send by NATS: acknowledgements of the changes that
-// this origin published, and probes, which go to any origin.
+// this origin published, those that are for all origins, whoever passes them on,
+// and probes, which go to any origin.
 type Inbox struct {
 	nc     *nats.Conn
 	prefix string
 	origin string
-	probes prober
-	acks   acknowledger
+	rooms  Rooms
 	logger *slog.Logger
 	slots  chan struct{} // one for each probe in hand
 
@@ -52,9 +59,9 @@ type Inbox struct {
 
 // NewInbox makes an Inbox on a connection made with Options. origin is that of
 // the Publisher; logger takes faults of this service. It starts no goroutine.
-func NewInbox(nc *nats.Conn, prefix, origin string, probes prober, acks acknowledger, logger *slog.Logger) *Inbox {
+func NewInbox(nc *nats.Conn, prefix, origin string, rooms Rooms, logger *slog.Logger) *Inbox {
 	return &Inbox{
-		nc: nc, prefix: prefix, origin: origin, probes: probes, acks: acks, logger: logger,
+		nc: nc, prefix: prefix, origin: origin, rooms: rooms, logger: logger,
 		slots: make(chan struct{}, maxProbes),
 	}
 }
@@ -62,23 +69,40 @@ func NewInbox(nc *nats.Conn, prefix, origin string, probes prober, acks acknowle
 // Run listens until ctx ends, also over reconnections, and returns when no probe
 // is in hand. To be called once.
 func (in *Inbox) Run(ctx context.Context) error {
-	acks, err := in.nc.Subscribe(feed.SubjectAck(in.prefix, in.origin), in.ack)
-	if err != nil {
-		return fmt.Errorf("nats acknowledgements: %w", err)
-	}
-	probes, err := in.nc.QueueSubscribe(feed.SubjectProbe(in.prefix), queueGroup, func(msg *nats.Msg) { in.probe(ctx, msg) })
-	if err != nil {
-		return errors.Join(fmt.Errorf("nats probes: %w", err), acks.Unsubscribe())
-	}
-	err = errors.Join(acks.SetPendingLimits(pendingAcks, pendingBytes), probes.SetPendingLimits(pendingProbes, pendingBytes))
+	subs, err := in.subscribe(ctx)
 	if err == nil {
 		<-ctx.Done()
 	}
-	err = errors.Join(err, unlessClosed(probes.Unsubscribe()), unlessClosed(acks.Unsubscribe()))
+	for _, sub := range subs {
+		err = errors.Join(err, unlessClosed(sub.Unsubscribe()))
+	}
 	for range cap(in.slots) { // all are free once the last probe is answered, and then none can be taken
 		in.slots <- struct{}{}
 	}
 	return err
+}
+
+// subscribe returns what it could subscribe to, also beside an error.
+func (in *Inbox) subscribe(ctx context.Context) (subs []*nats.Subscription, err error) {
+	for subject, to := range map[string]acknowledger{
+		feed.SubjectAck(in.prefix, in.origin): in.rooms.Acks,
+		feed.SubjectAckAll(in.prefix):         in.rooms.Shared,
+	} {
+		acks, err := in.nc.Subscribe(subject, func(msg *nats.Msg) { in.ack(msg, to) })
+		if err != nil {
+			return subs, fmt.Errorf("nats acknowledgements: %w", err)
+		}
+		subs = append(subs, acks)
+		if err := acks.SetPendingLimits(pendingAcks, pendingBytes); err != nil {
+			return subs, fmt.Errorf("nats acknowledgements: %w", err)
+		}
+	}
+	probes, err := in.nc.QueueSubscribe(feed.SubjectProbe(in.prefix), queueGroup, func(msg *nats.Msg) { in.probe(ctx, msg) })
+	if err != nil {
+		return subs, fmt.Errorf("nats probes: %w", err)
+	}
+	subs = append(subs, probes)
+	return subs, probes.SetPendingLimits(pendingProbes, pendingBytes)
 }
 
 // unlessClosed forgives that the connection went first.
@@ -91,7 +115,7 @@ func unlessClosed(err error) error {
 
 // ack takes one acknowledgement, in the goroutine of its subscription. An empty
 // message is the server's word that no edge heard the change.
-func (in *Inbox) ack(msg *nats.Msg) {
+func (in *Inbox) ack(msg *nats.Msg, to acknowledger) {
 	if len(msg.Data) == 0 {
 		return
 	}
@@ -100,7 +124,7 @@ func (in *Inbox) ack(msg *nats.Msg) {
 		in.damaged.Add(1)
 		return
 	}
-	in.acks.Ack(a)
+	to.Ack(a)
 }
 
 // probe answers one probe in a goroutine of its own, since many wait for one
@@ -130,7 +154,7 @@ func (in *Inbox) probe(ctx context.Context, msg *nats.Msg) {
 
 // answer is the bytes of the answer, none where there are no heads to give.
 func (in *Inbox) answer(ctx context.Context, p *feed.Probe) []byte {
-	heads, err := in.probes.Answer(ctx, p)
+	heads, err := in.rooms.Probes.Answer(ctx, p)
 	switch {
 	case err == nil:
 		return heads.Append(nil)

@@ -57,7 +57,7 @@ func (r *room) probed() int {
 func echo(p *feed.Probe) (*feed.Heads, error) { return &feed.Heads{Epoch: p.Epoch, Now: 17}, nil }
 
 func newInbox(nc *nats.Conn, origin string, r *room, log io.Writer) *Inbox {
-	return NewInbox(nc, "wp", origin, r, r, slog.New(slog.NewTextHandler(log, nil)))
+	return NewInbox(nc, "wp", origin, Rooms{Probes: r, Acks: r, Shared: r}, slog.New(slog.NewTextHandler(log, nil)))
 }
 
 // listen runs an Inbox on a connection of its own until the test's end.
@@ -66,7 +66,7 @@ func listen(t *testing.T, n *services.NATSServer, origin string, r *room) *Inbox
 	nc := connect(t, n.URL(), func(error) {})
 	in := newInbox(nc, origin, r, t.Output())
 	runInbox(t, in)
-	eventually(t, "subscribed", func() bool { return nc.NumSubscriptions() == 2 && nc.Flush() == nil })
+	eventually(t, "subscribed", func() bool { return nc.NumSubscriptions() == 3 && nc.Flush() == nil })
 	return in
 }
 
@@ -129,7 +129,7 @@ func TestAProbeThatGetsNoHeadsIsToldSo(t *testing.T) {
 		return log.Write(b)
 	}))
 	runInbox(t, in)
-	eventually(t, "subscribed", func() bool { return nc.NumSubscriptions() == 2 && nc.Flush() == nil })
+	eventually(t, "subscribed", func() bool { return nc.NumSubscriptions() == 3 && nc.Flush() == nil })
 	edge := connect(t, n.URL(), func(error) {})
 	for _, body := range [][]byte{probeOf("eu", 1), probeOf("eu", 2), []byte("hello"), nil} {
 		if got := ask(t, edge, body); len(got) != 0 {
@@ -222,7 +222,7 @@ func TestTooManyProbesAreTurnedAwayAndThoseInHandFinish(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- in.Run(ctx) }()
-	eventually(t, "subscribed", func() bool { return nc.NumSubscriptions() == 2 && nc.Flush() == nil })
+	eventually(t, "subscribed", func() bool { return nc.NumSubscriptions() == 3 && nc.Flush() == nil })
 
 	edge := connect(t, n.URL(), func(error) {})
 	var held sync.WaitGroup
