@@ -24,6 +24,12 @@ func (h told) read(edge, boot, from, to int, shows Sight, marked bool) told {
 	return h
 }
 
+// passing is what time does to the link, at an instant, told to within 10 ms.
+func (h told) passing(n int, at int, shows Sight, class string) told {
+	h.h.Passing(Write{Key: "k", N: n, Kind: "end", Shows: shows, Strict: class == "strict"}, h.h.start.Add(at0(at)), at0(10))
+	return h
+}
+
 func at0(millis int) time.Duration { return time.Duration(millis) * time.Millisecond }
 
 func live(version int) Sight { return Sight{Status: http.StatusFound, Version: version} }
@@ -76,6 +82,18 @@ func TestCheck(t *testing.T) {
 		{"unknown because deleted", begin().write(2, 20, 30, absent(), "available", "commit").read(0, 1, 1500, 1501, absent(), false), nil},
 		{"unknown because a deletion has begun", begin().write(2, 1400, 1600, absent(), "available", "commit").read(0, 1, 1500, 1501, absent(), false), nil},
 		{"unknown because a deletion may have happened", begin().write(2, 20, 0, absent(), "available", "unknown").read(0, 1, 1500, 1501, absent(), false), nil},
+
+		{"ended and still led", begin().passing(2, 100, gone, "available").read(0, 1, 111, 112, live(1), false), []string{C3}},
+		{"ended and still led, marked", begin().passing(2, 100, gone, "available").read(0, 1, 111, 112, live(1), true), []string{C5}},
+		{"a strict link ended and still led, marked", strict().passing(2, 100, gone, "strict").read(0, 1, 111, 112, live(1), true), []string{C3, C5}},
+		{"about to end, and just ended", begin().passing(2, 100, gone, "available").read(0, 1, 110, 112, live(1), false).read(1, 1, 90, 91, gone, false), nil},
+		{"ended too early", begin().passing(2, 100, gone, "available").read(0, 1, 88, 89, gone, false), []string{C0}},
+		{"ended, then not", begin().passing(2, 100, gone, "available").read(0, 1, 95, 96, gone, false).read(0, 1, 97, 98, live(1), false), []string{C2}},
+		{
+			"begun and still unknown",
+			told{NewHistory()}.write(1, 0, 10, absent(), "available", "commit").passing(2, 100, live(2), "available").read(0, 1, 111, 112, absent(), false),
+			[]string{C3, C4},
+		},
 
 		{"a target that nobody wrote", begin().read(0, 1, 20, 21, Sight{Status: http.StatusFound, Version: alien}, false), []string{C0}},
 		{"a target before it was written", begin().write(2, 20, 30, live(2), "available", "commit").read(0, 1, 18, 19, live(2), false), []string{C0}},

@@ -47,6 +47,7 @@ type Write struct {
 	Answered time.Duration
 	Known    bool
 
+	Given   bool // nobody wrote it here: so the link was at the start, or it came by the clock
 	Edges   bool // it waited for the edges, and was answered after that
 	Members int  // edges at the time, as the answer says
 	Acked   int  // those of them that were known to have it
@@ -72,6 +73,16 @@ type History struct {
 // NewHistory begins now.
 func NewHistory() *History {
 	return &History{start: time.Now(), reads: map[string][]Read{}, writes: map[string][]*Write{}}
+}
+
+// Passing records what time alone does to a link, at an instant by PostgreSQL's clock, which is this machine's: around
+// it, for as long as an edge's estimate of that clock may be off, both sides of it are right, and after that one alone.
+func (h *History) Passing(w Write, instant time.Time, off time.Duration) {
+	at := instant.Sub(h.start)
+	w.Invoked, w.Answered, w.Given, w.Known, w.Edges = at-off, at+off, true, true, true
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.writes[w.Key] = append(h.writes[w.Key], &w)
 }
 
 // Now is the time since the start.

@@ -42,6 +42,11 @@ type step struct {
 	shows  Sight
 }
 
+// update gives a link another target.
+func update(key string, n int) step {
+	return step{"update", http.MethodPatch, fleet.Fields{"target": target(key, n)}, Sight{http.StatusFound, n}}
+}
+
 // next draws what happens to a link. A link that leads nowhere is mostly brought back.
 func (s state) next(random *rand.Rand, key string, n int, class string) step {
 	to := target(key, n)
@@ -63,7 +68,7 @@ func (s state) next(random *rand.Rand, key string, n int, class string) step {
 	}
 	switch {
 	case draw < 70:
-		return step{"update", http.MethodPatch, fleet.Fields{"target": to}, leads}
+		return update(key, n)
 	case draw < 80:
 		return step{"disable", http.MethodPatch, fleet.Fields{"target": to, "enabled": false}, gone}
 	case draw < 90:

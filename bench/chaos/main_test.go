@@ -12,8 +12,8 @@ import (
 	"waypost/deploy/services"
 )
 
-// bin are the binaries in the folder WAYPOST_TEST_BIN, an absolute path, or built at their first use.
-var bin = fleet.NewBinaries(os.Getenv("WAYPOST_TEST_BIN"))
+// bin are the binaries with failpoints in the folder WAYPOST_CHAOS_BIN, an absolute path, or built at their first use.
+var bin = fleet.NewBinaries(os.Getenv("WAYPOST_CHAOS_BIN"), "failpoint")
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(services.Main(cleaned{m})) }
 

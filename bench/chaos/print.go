@@ -34,7 +34,10 @@ func (w *Write) String() string {
 	if w.Known {
 		end, receipt = ms(w.Answered), "committed"
 	}
-	if w.Edges {
+	switch {
+	case w.Given:
+		receipt = "given"
+	case w.Edges:
 		receipt = fmt.Sprintf("ack=edges, edges=%d, acked=%d", w.Members, w.Acked)
 	}
 	return fmt.Sprintf("[%s..%s] write %d, %s of a link that is %s: %s, %s", ms(w.Invoked), end, w.N, w.Kind, class, w.Shows, receipt)

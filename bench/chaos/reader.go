@@ -2,7 +2,6 @@ package chaos
 
 import (
 	"context"
-	"math/rand/v2"
 	"net/netip"
 	"sync/atomic"
 	"time"
@@ -18,12 +17,12 @@ type reader struct {
 	boot    *atomic.Int64 // of the edge, raised between two of its runs
 	keys    []string
 	every   time.Duration // between two reads
-	random  *rand.Rand
+	fresh   bool          // leaves out answers that are marked as stale
+	pick    func() uint64 // the index of the next key
 }
 
 // run reads until ctx ends.
 func (r *reader) run(ctx context.Context) {
-	pick := zipf(r.random, len(r.keys))
 	ticker := time.NewTicker(r.every)
 	defer ticker.Stop()
 	var conn *fleet.Conn
@@ -40,7 +39,7 @@ func (r *reader) run(ctx context.Context) {
 		if conn == nil {
 			conn, boot = r.connect(ctx)
 		}
-		if conn != nil && !r.read(conn, boot, r.keys[pick()]) {
+		if conn != nil && !r.read(conn, boot, r.keys[r.pick()]) {
 			_ = conn.Close()
 			conn = nil
 		}
@@ -63,20 +62,29 @@ func (r *reader) connect(ctx context.Context) (conn *fleet.Conn, boot int) {
 
 // read reads one link and reports whether the connection is still of use.
 func (r *reader) read(conn *fleet.Conn, boot int, key string) bool {
+	_, more := r.once(conn, boot, key)
+	return more
+}
+
+// once reads one link. more is whether the connection is still of use; the read is zero where there was no answer.
+func (r *reader) once(conn *fleet.Conn, boot int, key string) (read Read, more bool) {
 	invoked := r.history.Now()
 	reply, err := conn.Ask(fleet.Request{Path: "/" + key})
 	answered := r.history.Now()
 	if err != nil {
 		r.history.Lost()
-		return false
+		return Read{}, false
 	}
 	sight := Sight{Status: reply.Status}
 	if to := reply.Location(); to != "" {
 		sight.Version = versionOf(key, to)
 	}
-	r.history.Read(Read{
+	read = Read{
 		Edge: r.index, Boot: boot, Key: key, Invoked: invoked, Answered: answered,
 		Sight: sight, Marked: reply.Tier() == "stale",
-	})
-	return !reply.Close
+	}
+	if !r.fresh || !read.Marked {
+		r.history.Read(read)
+	}
+	return read, !reply.Close
 }

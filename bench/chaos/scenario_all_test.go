@@ -1,6 +1,10 @@
 package chaos
 
-import "time"
+import (
+	"time"
+
+	"waypost/deploy/services"
+)
 
 // hurt is a fault that can go on while others do.
 type hurt struct{ do, undo func() }
@@ -32,17 +36,30 @@ func (w *world) hurts() []hurt {
 		}})
 	}
 	for _, region := range []string{"eu", "us"} {
-		all = append(all, hurt{func() {
-			for _, p := range w.paths(region) {
-				p.Cut()
-			}
-		}, func() {
-			for _, p := range w.paths(region) {
-				p.Heal()
-			}
-		}})
+		all = append(
+			all,
+			w.onPaths(region, (*services.Proxy).Cut, (*services.Proxy).Heal),
+			w.onPaths(region, (*services.Proxy).Reset, func(*services.Proxy) {}),
+			w.onPaths(region, func(p *services.Proxy) { p.Slow(slow) }, func(p *services.Proxy) { p.Slow(0) }),
+			w.onPaths(region, func(p *services.Proxy) { p.Jitter(bound) }, func(p *services.Proxy) { p.Jitter(0) }),
+		)
 	}
 	return all
+}
+
+// slow is a path that carries little more than the probes, in bytes a second.
+const slow = 20_000
+
+// onPaths hurts every path of a region.
+func (w *world) onPaths(region string, do, undo func(p *services.Proxy)) hurt {
+	each := func(hurt func(p *services.Proxy)) func() {
+		return func() {
+			for _, p := range w.paths(region) {
+				hurt(p)
+			}
+		}
+	}
+	return hurt{each(do), each(undo)}
 }
 
 // allAtOnce lets some faults happen at the same time, again and again, while messages are lost.
@@ -50,7 +67,7 @@ func allAtOnce(w *world) {
 	w.relay.Hurt(0.05)
 	w.fault("all at once", func() {
 		all := w.hurts()
-		for range w.times(1, 20) {
+		for range w.times(1, 12) {
 			some := map[int]bool{}
 			for range 2 + w.random.IntN(3) {
 				some[w.random.IntN(len(all))] = true

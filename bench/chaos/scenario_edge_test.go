@@ -17,7 +17,7 @@ func regionCut(w *world) {
 
 // edgeStopped stops an edge where it is, then kills one, which comes back with empty hands.
 func edgeStopped(w *world) {
-	for i := range w.times(1, 4) {
+	for i := range w.times(1, 3) {
 		stopped, killed := w.Edges[i%len(w.Edges)], (i+1)%len(w.Edges)
 		w.fault(stopped.Name+" stopped", func() {
 			stopped.Pause()
@@ -25,8 +25,8 @@ func edgeStopped(w *world) {
 			stopped.Resume()
 			w.pass(bound) // what it had been asked meanwhile is answered, marked, before its next probe is
 		})
-		w.pass(w.long(0, 3*time.Second))
+		w.pass(w.long(0, time.Second))
 		w.fault(w.Edges[killed].Name+" killed", func() { w.reboot(killed) })
-		w.pass(w.long(0, 3*time.Second))
+		w.pass(w.long(0, time.Second))
 	}
 }

@@ -9,9 +9,9 @@ func natsDead(w *world) {
 	if err := w.NATS.Restart(w.t.Context()); err != nil {
 		w.t.Fatal(err)
 	}
-	w.pass(w.long(200*time.Millisecond, 5*time.Second))
+	w.pass(w.long(200*time.Millisecond, 3*time.Second))
 	w.NATS.Pause()
 	w.pass(w.long(1200*time.Millisecond, 15*time.Second))
 	w.NATS.Resume()
-	w.pass(w.long(200*time.Millisecond, 5*time.Second))
+	w.pass(w.long(200*time.Millisecond, 3*time.Second))
 }

@@ -1,33 +1,39 @@
 package chaos
 
-import "time"
+import (
+	"time"
 
-// originKilled kills one origin after the other in the middle of whatever they are doing.
+	"waypost/bench/fleet"
+	"waypost/shared/failpoint"
+)
+
+// anyMoment stands for no step: what an origin is in the middle of is left to chance.
+const anyMoment failpoint.Point = "any-moment"
+
+// originKilled kills one origin after the other between two steps of a write, each in turn, and at any moment.
 func originKilled(w *world) {
-	for i := range w.times(2, 100) {
-		origin := w.Origins[i%len(w.Origins)]
+	moments := []failpoint.Point{failpoint.BeforeCommit, failpoint.BeforePublish, failpoint.BeforeAnswer, anyMoment}
+	for i := range w.times(len(moments), 100) {
+		origin := w.Origins[i%len(w.Origins)] // where all writers are, since the other one was killed
+		moment := moments[(i+i/len(moments))%len(moments)]
 		w.pass(w.upTo(300 * time.Millisecond))
-		w.fault(origin.Name+" killed", func() {
-			origin.Kill()
+		w.fault(origin.Name+" killed, "+string(moment), func() {
+			w.killAt(origin, moment)
 			w.pass(w.upTo(300 * time.Millisecond))
 			origin.Start(w.t)
 		})
 	}
 }
 
-// postgresKilled kills PostgreSQL, which recovers when it comes back.
-func postgresKilled(w *world) {
-	for range w.times(1, 10) {
-		w.fault("PostgreSQL killed", func() {
-			w.Postgres.Kill()
-			w.pass(w.upTo(w.long(500*time.Millisecond, 5*time.Second)))
-			if err := w.Postgres.Restart(w.t.Context()); err != nil {
-				w.t.Fatal(err)
-			}
-			for _, o := range w.Origins {
-				o.AwaitReady(w.t)
-			}
-		})
-		w.pass(w.long(300*time.Millisecond, 3*time.Second))
+// killAt lets the next write that comes by a step kill its origin.
+func (w *world) killAt(origin *fleet.Origin, moment failpoint.Point) {
+	w.t.Helper()
+	if moment == anyMoment {
+		origin.Kill()
+	} else {
+		origin.Arm(w.t, moment, failpoint.Kill)
+		origin.AwaitHit(w.t, moment)
+		origin.AwaitEnd(w.t)
 	}
+	w.result.Counts["kills "+string(moment)]++
 }

@@ -2,7 +2,8 @@ package chaos
 
 import (
 	"context"
-	"errors"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -10,7 +11,7 @@ import (
 
 // redisEmpty takes values and filters away from under the edges, and brings old ones back. No edge may notice.
 func redisEmpty(w *world) {
-	between := func() { w.pass(w.long(250*time.Millisecond, 5*time.Second)) }
+	between := func() { w.pass(w.long(250*time.Millisecond, 3*time.Second)) }
 	clients := w.redisClients()
 	each := func(do func(ctx context.Context, client *redis.Client) error) {
 		for region, client := range clients {
@@ -22,10 +23,10 @@ func redisEmpty(w *world) {
 	}
 	old := map[*redis.Client]snapshot{}
 	each(func(ctx context.Context, client *redis.Client) (err error) {
-		old[client], err = take(ctx, client)
+		old[client], err = take(ctx, client, "*")
 		return err
 	})
-	for range w.times(1, 5) {
+	for range w.times(1, 2) {
 		for _, server := range w.Redis {
 			server.Kill()
 		}
@@ -42,6 +43,52 @@ func redisEmpty(w *world) {
 	}
 }
 
+// redisOld brings Redis back with a snapshot from before the links were changed, older each time. No edge may notice.
+func redisOld(w *world) {
+	clients := w.redisClients()
+	var files []string
+	for region, client := range clients {
+		file, err := saved(w.t.Context(), client)
+		if err != nil {
+			w.t.Fatalf("redis of %s: %v", region, err)
+		}
+		files = append(files, file)
+	}
+	for range w.times(1, 3) {
+		w.pass(w.long(500*time.Millisecond, 8*time.Second))
+		for region, server := range w.Redis {
+			server.Kill() // which saves nothing, so that the next one loads the old file
+			if err := server.Restart(w.t.Context()); err != nil {
+				w.t.Fatal(err)
+			}
+			n, err := clients[region].DBSize(w.t.Context()).Result()
+			if err != nil || n == 0 {
+				w.t.Fatalf("redis of %s came back with %d keys, %v", region, n, err)
+			}
+			w.result.Counts["keys brought back"] += int(n)
+		}
+		w.pass(w.long(250*time.Millisecond, 3*time.Second))
+	}
+	for _, file := range files { // or it would come back once more
+		if err := os.Remove(file); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+}
+
+// saved lets a Redis write its snapshot, and returns the file's path.
+func saved(ctx context.Context, client *redis.Client) (string, error) {
+	if err := client.Save(ctx).Err(); err != nil {
+		return "", err
+	}
+	dir, err := client.ConfigGet(ctx, "dir").Result()
+	if err != nil {
+		return "", err
+	}
+	name, err := client.ConfigGet(ctx, "dbfilename").Result()
+	return filepath.Join(dir["dir"], name["dbfilename"]), err
+}
+
 // redisClients are of every region's Redis, past any proxy.
 func (w *world) redisClients() map[string]*redis.Client {
 	clients := make(map[string]*redis.Client)
@@ -51,58 +98,4 @@ func (w *world) redisClients() map[string]*redis.Client {
 		clients[region] = client
 	}
 	return clients
-}
-
-// snapshot is what a Redis held: the keys' values as DUMP gives them, and for how long they were to stay.
-type snapshot map[string]held
-
-type held struct {
-	value string
-	ttl   time.Duration
-}
-
-func take(ctx context.Context, client *redis.Client) (snapshot, error) {
-	all := snapshot{}
-	for found := client.Scan(ctx, 0, "*", 1000).Iterator(); ; {
-		if !found.Next(ctx) {
-			return all, found.Err()
-		}
-		value, err := client.Dump(ctx, found.Val()).Result()
-		if errors.Is(err, redis.Nil) {
-			continue
-		}
-		if err != nil {
-			return nil, err
-		}
-		ttl, err := client.PTTL(ctx, found.Val()).Result()
-		if err != nil {
-			return nil, err
-		}
-		all[found.Val()] = held{value, max(ttl, 0)}
-	}
-}
-
-func (s snapshot) restore(ctx context.Context, client *redis.Client) error {
-	for key, h := range s {
-		if err := client.RestoreReplace(ctx, key, h.ttl, h.value).Err(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// remove deletes the keys that match a pattern. That there were none is an error.
-func remove(ctx context.Context, client *redis.Client, pattern string) error {
-	n := 0
-	for found := client.Scan(ctx, 0, pattern, 1000).Iterator(); ; n++ {
-		if !found.Next(ctx) {
-			if err := found.Err(); err != nil || n > 0 {
-				return err
-			}
-			return errors.New("no key is like " + pattern)
-		}
-		if err := client.Del(ctx, found.Val()).Err(); err != nil {
-			return err
-		}
-	}
 }

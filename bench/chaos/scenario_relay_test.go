@@ -23,7 +23,7 @@ func relayed(spec fleet.Spec) fleet.Spec {
 func messagesLost(w *world) {
 	before := w.relay.Carried()
 	w.relay.Hurt(0.05)
-	w.pass(w.long(1500*time.Millisecond, time.Minute))
+	w.pass(w.long(1500*time.Millisecond, 30*time.Second))
 	w.relay.Hurt(0)
 	after := w.relay.Carried()
 	w.t.Logf("relay: %+v", after)
