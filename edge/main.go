@@ -189,7 +189,7 @@ func serve(ctx context.Context, cfg *config, stderr io.Writer) error {
 		Region: cfg.Region, HomeURL: cfg.HomeURL,
 		Resolve: resolver.Resolve, Use: resolver.Use, Mark: resolver.Mark, Served: auditor.Served,
 		ConfigLease: func() feed.Instant { return table.Lease(feed.ConfigShard) },
-		Settings:    follower.Settings, Clock: follower.Clock,
+		Settings:    follower.Settings, Clock: follower.Clock, Told: follower.Told,
 		Client: proxies.Client,
 		Admit: func(ctx context.Context, client netip.Addr) (int, bool) {
 			d := limiter.Allow(ctx, limit.ClientOf(client))

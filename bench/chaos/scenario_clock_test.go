@@ -71,8 +71,7 @@ func (w *world) timedLinks(n int, from, until time.Duration) (all []timedLink) {
 	return all
 }
 
-// watch reads these links on every edge, one after the other, until stop is called. It leaves out what is marked as stale:
-// until its first probe an edge has only its own clock to go by.
+// watch reads these links on every edge, one after the other, until stop is called.
 func (w *world) watch(links []timedLink) (stop func()) {
 	keys := make([]string, len(links))
 	for i, l := range links {
@@ -84,7 +83,7 @@ func (w *world) watch(links []timedLink) (stop func()) {
 		const conns = 4
 		for c := range conns {
 			next := uint64(c * len(keys) / conns)
-			r := &reader{history: w.h, edge: e, index: i, boot: &w.load.Boots[i], keys: keys, every: 10 * time.Millisecond, fresh: true}
+			r := &reader{history: w.h, edge: e, index: i, boot: &w.load.Boots[i], keys: keys, every: 10 * time.Millisecond}
 			r.pick = func() uint64 {
 				next++
 				return next % uint64(len(keys))

@@ -65,6 +65,9 @@ func (e *Entry) Newer(old *Entry) bool {
 	return e.Epoch > old.Epoch || e.Epoch == old.Epoch && e.AsOf > old.AsOf
 }
 
+// Timed reports whether the entry means one thing now and another later.
+func (e *Entry) Timed() bool { return e.State == Enabled && (e.StartsAt != 0 || e.ExpiresAt != 0) }
+
 // Size is the memory an entry holds, in bytes: the struct and its one shared
 // string.
 func (e *Entry) Size() int {

@@ -45,6 +45,9 @@ type Config struct {
 	// Clock reads this machine's monotonic clock and, derived from it,
 	// PostgreSQL's in microseconds since 1970.
 	Clock func() (at feed.Instant, now int64)
+	// Told says whether Clock's second half is PostgreSQL's: until it is, a link
+	// that begins or ends at some time is withheld.
+	Told func() bool
 	// Client is the visitor's address, by the trusted proxies in between. The
 	// header lines may not be kept.
 	Client func(peer netip.Addr, forwardedFor [][]byte) netip.Addr

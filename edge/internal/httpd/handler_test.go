@@ -40,6 +40,7 @@ type stage struct {
 	lease   feed.Instant
 	age     time.Duration
 	leaving bool
+	untold  bool // PostgreSQL's clock is not known
 }
 
 func newStage(tb testing.TB) *stage {
@@ -71,6 +72,7 @@ func newStage(tb testing.TB) *stage {
 		Served:      func(*feed.Entry, feed.Instant) {},
 		ConfigLease: func() feed.Instant { return 1 },
 		Clock:       func() (feed.Instant, int64) { return 1, now },
+		Told:        func() bool { return !s.untold },
 		Client:      func(peer netip.Addr, _ [][]byte) netip.Addr { return peer },
 		Admit: func(context.Context, netip.Addr) (int, bool) {
 			return s.refuse, s.refuse == 0
@@ -333,6 +335,33 @@ func TestAWithheldAnswerIs503(t *testing.T) {
 	s.put(feed.Body{State: feed.Enabled, Target: "https://example.com/"})
 	s.mark = redirect.Withheld
 	s.want(t, s.get(t, "GET /abc"), 503, "Retry-After: 1", "Cache-Control: no-store", "Cache-Status: waypost-eu; fwd=miss", "Location: ")
+}
+
+// An edge that was started while no origin answers has this machine's clock
+// alone, by which no link may end or not have begun.
+func TestWhatBeginsOrEndsIsWithheldUntilTheClockIsTold(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		body feed.Body
+		want int
+	}{
+		"begins later": {feed.Body{State: feed.Enabled, StartsAt: now + 1}, 503},
+		"has begun":    {feed.Body{State: feed.Enabled, StartsAt: now}, 503},
+		"ends later":   {feed.Body{State: feed.Enabled, ExpiresAt: now + 1}, 503},
+		"has ended":    {feed.Body{State: feed.Enabled, ExpiresAt: now}, 503},
+		"moved":        {feed.Body{State: feed.Enabled, ExpiresAt: now, ExpiredURL: "https://example.com/over"}, 503},
+		"always":       {feed.Body{State: feed.Enabled}, 302},
+		"disabled":     {feed.Body{State: feed.Disabled, ExpiresAt: now + 1}, 410},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t)
+			c.body.Target = "https://example.com/"
+			s.put(c.body)
+			s.mark, s.untold = redirect.Marked, true
+			s.want(t, s.get(t, "GET /abc"), c.want)
+		})
+	}
 }
 
 func TestLimitedSaysWhenToComeBack(t *testing.T) {

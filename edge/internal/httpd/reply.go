@@ -45,10 +45,14 @@ func (r *ruling) leads() bool {
 // rule reads the clock and decides by it.
 func (h *handler) rule(v *visit) ruling {
 	var r ruling
+	e := v.found.Entry
+	told := !e.Timed() || h.Told() // before the clock is read
 	r.at, r.now = h.Clock()
 	r.marking, r.age = h.Mark(v.found, r.at)
-	e := v.found.Entry
 	r.verdict = redirect.Judge(e, r.now)
+	if !told {
+		r.marking = redirect.Withheld
+	}
 	switch {
 	case len(v.asked.Suffix) > 0 && e.Suffix == link.SuffixOff:
 		r.verdict = redirect.Unknown // no such path, whatever became of the link
