@@ -32,7 +32,9 @@ func openCounting(cfg *config, origins *fill.Client, clock func() int64, logger 
 			slog.String("missing", "WAYPOST_STATE_DIR"))
 	} else {
 		var err error
-		c.spool, err = spool.Open(spool.Config{Dir: dir, Label: cfg.Region, Group: cfg.ClicksSync == "group", Logger: logger})
+		c.spool, err = spool.Open(spool.Config{
+			Dir: dir, Label: cfg.Region, SegmentBytes: segmentBytes(cfg), Group: cfg.ClicksSync == "group", Logger: logger,
+		})
 		if errors.Is(err, spool.ErrInUse) {
 			return nil, err
 		}
@@ -55,6 +57,10 @@ func openCounting(cfg *config, origins *fill.Client, clock func() int64, logger 
 	c.Counter = counter
 	return c, nil
 }
+
+// segmentBytes leaves room for several segments on the disk that clicks may take:
+// the last one cannot be given up, whatever is shipped or folded.
+func segmentBytes(cfg *config) int64 { return min(64<<20, int64(cfg.ClicksDisk)/8) }
 
 // Run counts until ctx ends and returns when what could not be shipped by then
 // is written. It must outlive every request.

@@ -29,7 +29,7 @@ func (s *shipper) answered(src *source, p *parcel, mark uint64) error {
 		_ = src.log.Drop(mark)
 	}
 	if src.own {
-		s.voids.forget(mark)
+		s.stats.late.Add(s.voids.forget(mark))
 	}
 	if p.from < p.to && mark == p.from {
 		return errNotMoved

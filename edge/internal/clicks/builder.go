@@ -90,7 +90,8 @@ func (b *builder) add(done *built, limit uint64, bound most) {
 func (b *builder) record(done *built, at uint64, payload []byte) {
 	switch click.KindOf(payload) {
 	case click.KindClick:
-		if _, void := b.voids[at]; void || b.voided != nil && b.voided(at) {
+		waits := b.voided != nil && b.voided(at) // which is to know that it was heard
+		if _, written := b.voids[at]; waits || written {
 			return
 		}
 		r, err := click.ParseRecordWith(payload, b.sum.words.text)

@@ -30,8 +30,11 @@ const (
 	memoryStretches = 16
 )
 
-// drainTimeout bounds the last attempt to ship.
-const drainTimeout = time.Second
+const (
+	compactEvery = 250 * time.Millisecond // of memory
+	recordEvery  = time.Second            // of orphans
+	drainTimeout = time.Second            // bounds the last attempt to ship
+)
 
 // Counter counts clicks. Count, Cancel, Orphan and Stats are safe from any
 // goroutine at any time; what they count is shipped while Run runs.
@@ -124,13 +127,19 @@ func (c *Counter) Cancel(ticket uint64, _ *click.Record) {
 	case ticket >= inMemory:
 		c.memory.void(ticket &^ inMemory)
 	default:
-		buf := c.buffers.Get().(*buffer)
-		_, outcome := c.cfg.Spool.Append(click.AppendVoid(buf[:0], ticket))
-		c.buffers.Put(buf)
-		if outcome == spool.Refused && !c.voids.put(ticket) {
+		if !c.void(ticket) && !c.voids.put(ticket) {
 			c.counts.late.Add(1)
 		}
 	}
+}
+
+// void writes down that a click of the own log is none; not ok if the spool does
+// not take it.
+func (c *Counter) void(at uint64) bool {
+	buf := c.buffers.Get().(*buffer)
+	defer c.buffers.Put(buf)
+	_, outcome := c.cfg.Spool.Append(click.AppendVoid(buf[:0], at))
+	return outcome != spool.Refused
 }
 
 // Orphan counts a request for a code that does not exist, at a time in
@@ -138,13 +147,17 @@ func (c *Counter) Cancel(ticket uint64, _ *click.Record) {
 func (c *Counter) Orphan(at int64) { c.orphans.add(at) }
 
 // Run ships what is counted until ctx ends, then once more for at most a second,
-// and returns nil with nothing running. The spool's Run must outlive it; what
+// and returns nil with nothing running. What is on its way to the origin when ctx
+// ends is waited for, sendTimeout at most. The spool's Run must outlive it; what
 // is not shipped is by the next process.
 func (c *Counter) Run(ctx context.Context) error {
 	var work sync.WaitGroup
 	work.Go(func() { c.keep(ctx) })
 	work.Go(func() { c.shipper.run(ctx) })
 	work.Wait()
+	for _, at := range c.voids.all() {
+		_ = c.void(at) // a disk that takes nothing now either leaves it to drain
+	}
 	c.record()
 	c.memory.compact()
 	c.memory.compact()
@@ -156,17 +169,17 @@ func (c *Counter) Run(ctx context.Context) error {
 
 // keep does what must not wait for the origin.
 func (c *Counter) keep(ctx context.Context) {
-	tick := time.NewTicker(roundEvery)
-	defer tick.Stop()
-	for n := 0; ; n++ {
+	compact, record := time.NewTicker(compactEvery), time.NewTicker(recordEvery)
+	defer compact.Stop()
+	defer record.Stop()
+	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-compact.C:
 			c.memory.compact()
-			if n%4 == 0 {
-				c.record()
-			}
+		case <-record.C:
+			c.record()
 		}
 	}
 }

@@ -3,6 +3,7 @@ package clicks
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -81,7 +82,7 @@ func TestAClickWaitsForItsVoid(t *testing.T) {
 	o, want := newOrigin(t), make(sums)
 	e := startEdge(t, t.TempDir(), o, newClock(), nil)
 	ticket := e.Count(visit(1, 1))
-	e.shipper.note(e.clock.at)
+	e.shipper.note()
 	e.clock.at = e.clock.at.Add(grace - time.Millisecond)
 	e.shipper.round(t.Context())
 	if len(o.bodies) != 0 {
@@ -115,6 +116,42 @@ func TestAVoidThatTheSpoolRefusesStillCounts(t *testing.T) {
 	e.voids.put(ticket)
 	e.settle(t)
 	o.same(t, want)
+}
+
+func TestAVoidThatTheSpoolRefusedIsWrittenAtTheEnd(t *testing.T) {
+	t.Parallel()
+	o, want := newOrigin(t), make(sums)
+	o.fault = func([]byte) (int, error) { return 0, errLost }
+	dir, clock := t.TempDir(), newClock()
+	e := startEdge(t, dir, o, clock, nil)
+	e.voids.put(e.Count(visit(1, 1)))
+	e.count(want, visit(1, 2))
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := e.Run(ended); err != nil {
+		t.Fatal(err)
+	}
+	e.stop()
+	o.fault = nil
+	startEdge(t, dir, o, clock, nil).settle(t)
+	o.same(t, want)
+}
+
+func TestAVoidInMemoryThatComesTooLateIsCounted(t *testing.T) {
+	t.Parallel()
+	var v voids
+	v.put(3)
+	v.put(4)
+	v.put(9)
+	if !v.has(3) || !v.has(9) {
+		t.Error("got no void, want those that were put")
+	}
+	if late := v.forget(5); late != 1 {
+		t.Errorf("got %d late, want the one whose click was not left out", late)
+	}
+	if got := v.all(); !slices.Equal(got, []uint64{9}) {
+		t.Errorf("got %v left, want 9", got)
+	}
 }
 
 func TestVoidsInMemoryAreBounded(t *testing.T) {

@@ -194,7 +194,7 @@ func (e *edge) round(ctx context.Context) {
 	e.record()
 	e.memory.compact()
 	e.clock.at = e.clock.at.Add(time.Second)
-	e.shipper.note(e.clock.at)
+	e.shipper.note()
 	e.clock.at = e.clock.at.Add(4 * time.Second)
 	e.shipper.round(ctx)
 }

@@ -67,10 +67,13 @@ func (m *memory) count(r *click.Record) (at uint64, ok bool) {
 	return at, true
 }
 
-// void cancels a click that was counted here.
+// void cancels a click that was counted here; where there is no room for it the
+// click counts, as one whose void came too late.
 func (m *memory) void(at uint64) {
 	var buf [click.MaxRecord]byte
-	m.put(click.AppendVoid(buf[:0], at), 0)
+	if !m.put(click.AppendVoid(buf[:0], at), 0) {
+		m.late.Add(1)
+	}
 }
 
 // orphans takes a count of orphans; not ok if there is no room.
@@ -121,7 +124,7 @@ func (m *memory) compact() {
 	}
 }
 
-// add adds a payload up, or counts it as lost.
+// add adds a payload up; a click for which there is no room is counted as lost.
 func (m *memory) add(at uint64, payload []byte, voids map[uint64]struct{}) {
 	kind := click.KindOf(payload)
 	if kind == click.KindVoid {
@@ -130,24 +133,26 @@ func (m *memory) add(at uint64, payload []byte, voids map[uint64]struct{}) {
 	if m.sum == nil {
 		m.sum = newAggregate()
 	}
-	if m.sum.bytes() >= stretchBytes && !m.finish() {
-		m.lost.Add(1)
-		m.clicks.Add(-1)
-		return
+	room := m.sum.bytes() < stretchBytes || m.finish()
+	if room {
+		m.added++
 	}
-	m.added++
 	if kind == click.KindOrphans {
-		if c, err := click.ParseOrphans(payload); err == nil {
+		if c, err := click.ParseOrphans(payload); err == nil && room {
 			m.sum.lost(c)
 		}
 		return
 	}
-	if _, void := voids[at]; void {
+	switch _, void := voids[at]; {
+	case void:
 		m.clicks.Add(-1)
-		return
-	}
-	if r, err := click.ParseRecordWith(payload, m.sum.words.text); err == nil {
-		m.sum.add(&r)
+	case !room:
+		m.clicks.Add(-1)
+		m.lost.Add(1)
+	default:
+		if r, err := click.ParseRecordWith(payload, m.sum.words.text); err == nil {
+			m.sum.add(&r)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package clicks
 
 import (
+	"fmt"
 	"testing"
 
 	"waypost/edge/internal/clicks/spool"
@@ -52,6 +53,37 @@ func TestMemoryIsBoundedAndCountsWhatIsBeyond(t *testing.T) {
 	}
 	if got := m.lost.Load(); taken == 0 || taken == 1_000 || int(got) != 1_000-taken || m.clicks.Load() != int64(taken) {
 		t.Errorf("got %d taken, %d held and %d lost", taken, m.clicks.Load(), got)
+	}
+}
+
+func TestAVoidForWhichMemoryHasNoRoomIsCounted(t *testing.T) {
+	t.Parallel()
+	m := newMemory("b", "eu", memoryBounds{records: click.MaxRecord + 9, stretches: 1})
+	at, ok := m.count(visit(1, 1))
+	for range click.MaxRecord { // fill what is left
+		m.void(at)
+	}
+	if got := m.late.Load(); !ok || got == 0 {
+		t.Errorf("got %d late voids, want those that were not taken", got)
+	}
+}
+
+func TestMemoryWithoutRoomLosesClicksAlone(t *testing.T) {
+	t.Parallel()
+	m := newMemory("b", "eu", memoryBounds{records: 8 << 20, stretches: 0})
+	for n := 0; ; n++ {
+		r := visit(uint64(n), n)
+		r.Referrer = fmt.Sprintf("%d.some-rather-long-name-of-a-host-to-fill-memory.example", n)
+		if _, ok := m.count(r); !ok {
+			break
+		}
+	}
+	m.orphans(click.HourCount{Hour: 7, Count: 1})
+	m.compact()
+	m.compact()
+	held, lost := m.clicks.Load(), m.lost.Load()
+	if lost == 0 || held != int64(m.sum.clicks) {
+		t.Errorf("got %d held and %d lost, want %d held", held, lost, m.sum.clicks)
 	}
 }
 

@@ -16,7 +16,8 @@ type origin interface {
 }
 
 const (
-	roundEvery  = 250 * time.Millisecond
+	roundEvery  = 500 * time.Millisecond // what a stretch costs beside its clicks, here and at the origin, is for its links
+	noteEvery   = 100 * time.Millisecond
 	grace       = 250 * time.Millisecond // that the void of a click has to come
 	sendTimeout = 10 * time.Second
 	askTimeout  = 2 * time.Second
@@ -55,13 +56,16 @@ type shipper struct {
 
 // run ships until ctx ends.
 func (s *shipper) run(ctx context.Context) {
-	tick := time.NewTicker(roundEvery)
-	defer tick.Stop()
+	round, note := time.NewTicker(roundEvery), time.NewTicker(noteEvery)
+	defer round.Stop()
+	defer note.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case <-tick.C:
+		case <-note.C:
+			s.note()
+		case <-round.C:
 			s.round(ctx)
 		}
 	}
@@ -71,8 +75,7 @@ func (s *shipper) run(ctx context.Context) {
 // not answer.
 func (s *shipper) round(ctx context.Context) {
 	for more := true; more && ctx.Err() == nil; {
-		now := s.now()
-		s.note(now)
+		now := s.note()
 		s.makeRoom(ctx, now)
 		s.measure()
 		if now.Before(s.retry) {
@@ -224,8 +227,15 @@ func (s *shipper) own() *source {
 	return nil
 }
 
-func (s *shipper) note(now time.Time) {
-	if own := s.own(); own != nil {
-		own.ends.note(now, own.log.End())
+// note remembers where the own log ends now, and returns the time. The clock is
+// read last: what is appended in between must not pass for older than it is.
+func (s *shipper) note() (now time.Time) {
+	own := s.own()
+	if own == nil {
+		return s.now()
 	}
+	end := own.log.End()
+	now = s.now()
+	own.ends.note(now, end)
+	return now
 }

@@ -77,12 +77,14 @@ func markStale(ctx *fasthttp.RequestCtx, aged string, age time.Duration) {
 }
 
 // redirectLive sends a visitor to location. Only a permanent redirect may be
-// kept, and never beyond the link's end.
+// kept, never beyond the link's end, and never that of a limited link: a browser
+// would lead on without a use.
 func redirectLive(ctx *fasthttp.RequestCtx, e *feed.Entry, location []byte, now int64) {
 	header := &ctx.Response.Header
 	header.SetStatusCode(int(e.Status))
 	header.SetBytesV(fasthttp.HeaderLocation, location)
-	if e.Status == fasthttp.StatusMovedPermanently || e.Status == fasthttp.StatusPermanentRedirect {
+	permanent := e.Status == fasthttp.StatusMovedPermanently || e.Status == fasthttp.StatusPermanentRedirect
+	if permanent && !e.Limited {
 		header.Set(fasthttp.HeaderCacheControl, keep(e.ExpiresAt, now))
 		return
 	}

@@ -115,6 +115,18 @@ func TestWhoIsNoVisitorTakesNoUseAndSeesNoTarget(t *testing.T) {
 	}
 }
 
+func TestNobodyMayKeepWhereALimitedLinkLeads(t *testing.T) {
+	t.Parallel()
+	for _, status := range []uint16{301, 302, 307, 308} {
+		s, _ := counting(t)
+		body := limitedBody()
+		body.Status = status
+		s.put(body)
+		s.uses(1)
+		s.want(t, s.get(t, "GET /abc"), int(status), "Location: "+secret, bypass, "Cache-Control: no-store")
+	}
+}
+
 func TestALimitedLinkOfWhichNothingIsCountedIsLimitedAllTheSame(t *testing.T) {
 	t.Parallel()
 	s, l := counting(t)

@@ -53,6 +53,7 @@ type Resolver struct {
 	l2    second
 	fills *flights
 	use   func(ctx context.Context, key link.Key) (*feed.Use, error)
+	uses  chan struct{} // holds a token for each use in flight
 	limit time.Duration
 	clock func() feed.Instant
 	bound func() time.Duration
@@ -76,8 +77,8 @@ type Config struct {
 	Use func(ctx context.Context, key link.Key) (*feed.Use, error)
 	// Timeout bounds everything beyond L1 for one request.
 	Timeout time.Duration
-	// MaxFills bounds the fills and uses in flight; further ones wait for a place until
-	// their deadline.
+	// MaxFills bounds the fills and uses in flight, half of it the uses; further ones
+	// wait for a place until their deadline.
 	MaxFills int
 	// Clock is the monotonic clock that leases are measured by.
 	Clock func() feed.Instant
@@ -103,6 +104,7 @@ func New(cfg Config) *Resolver {
 		l2:    cfg.L2,
 		fills: newFlights(cfg.Load, cfg.MaxFills),
 		use:   cfg.Use,
+		uses:  make(chan struct{}, max(cfg.MaxFills/2, 1)),
 		limit: cfg.Timeout,
 		clock: cfg.Clock,
 		bound: cfg.Bound,

@@ -25,11 +25,15 @@ func (r *Resolver) Use(ctx context.Context, key link.Key, hash uint64) (feed.Ver
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	select {
-	case r.fills.places <- struct{}{}: // one bound for all that is asked of the origins
-		defer func() { <-r.fills.places }()
-	case <-ctx.Done():
-		return 0, Answer{}, link.ErrUnavailable
+	// One bound for all that is asked of the origins, of which uses get half: a
+	// limited link that many want at once must not keep others from being filled.
+	for _, places := range [...]chan struct{}{r.uses, r.fills.places} {
+		select {
+		case places <- struct{}{}:
+			defer func() { <-places }()
+		case <-ctx.Done():
+			return 0, Answer{}, link.ErrUnavailable
+		}
 	}
 	asked := r.clock()
 	used, err := r.use(ctx, key)

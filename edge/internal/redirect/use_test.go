@@ -128,6 +128,26 @@ func TestUsesAndFillsShareOneBound(t *testing.T) {
 	}
 }
 
+func TestUsesLeaveRoomForFills(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 10)
+	w.pass(time.Minute) // as above
+	calls := w.answers(feed.UseTaken, limited(10, 5))
+	for range cap(w.uses) {
+		w.uses <- struct{}{}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 20 { // a place that is free would be taken by every second one
+		if _, _, err := w.Use(ctx, key, key.Hash()); !errors.Is(err, link.ErrUnavailable) || *calls != 0 {
+			t.Fatalf("got %v after %d calls, want ErrUnavailable and none", err, *calls)
+		}
+	}
+	if len(w.fills.places) != 0 {
+		t.Errorf("%d places for fills are taken, want none", len(w.fills.places))
+	}
+}
+
 func TestAUseThatFailsIsAskedForOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 10)

@@ -24,6 +24,7 @@ type agent struct {
 	browser click.Browser
 	os      click.OS
 	bot     bool
+	digest  digest
 }
 
 // agentReader classes agents by a library and by rules that correct it. Safe for
@@ -72,6 +73,7 @@ func (a *agentReader) read(text string) agent {
 	r.browser, _ = click.ParseBrowser(a.decide("browser", lower, browserOf(found.Browser()).String()))
 	r.os, _ = click.ParseOS(a.decide("os", lower, systemOf(found.OS()).String()))
 	r.bot = a.decide("kind", lower, kindOf(found.IsBot())) == bot
+	r.digest = digestOf(text)
 	return r
 }
 

@@ -89,8 +89,7 @@ func (f *Facts) Learn(given []feed.Salt) { f.salts.learn(given) }
 // Describe fills in all that a record says of the visitor. r.At must be set: it
 // says whose day's salt hides the visitor. A bot is no visitor.
 func (f *Facts) Describe(from *Request, r *click.Record) {
-	text := from.Agent[:min(len(from.Agent), maxAgent)]
-	a := f.agents.get(text)
+	a := f.agents.get(from.Agent[:min(len(from.Agent), maxAgent)])
 	r.Device, r.Browser, r.OS = a.device, a.browser, a.os
 	r.Bot = a.bot || len(from.Purpose) > 0 && isPrefetch(from.Purpose)
 	r.Referrer, r.Language = "", ""
@@ -103,7 +102,7 @@ func (f *Facts) Describe(from *Request, r *click.Record) {
 	r.Country = f.codes.name(f.country(from))
 	r.Visitor = 0
 	if !r.Bot {
-		r.Visitor = f.salts.visitor(r.At, from.Client, text)
+		r.Visitor = f.salts.visitor(r.At, from.Client, a.digest)
 	}
 }
 

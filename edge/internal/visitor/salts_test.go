@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 
@@ -29,7 +30,8 @@ func TestAVisitorIsOneOnAnyEdgeForADay(t *testing.T) {
 	}
 	key := salt(today).Key
 	address := ann.As16()
-	sum := sha256.Sum256(append(append(key[:], address[:]...), firefox...))
+	agent := sha256.Sum256([]byte(firefox))
+	sum := sha256.Sum256(slices.Concat(key[:], address[:], agent[:7]))
 	if want := binary.BigEndian.Uint64(sum[:]); first != want {
 		t.Errorf("got %x, want the hash %x", first, want)
 	}

@@ -5,14 +5,15 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"waypost/origin/internal/links"
 )
 
 // explain runs a statement and returns its plan.
-func explain(t *testing.T, s *Store, statement string, args ...any) string {
+func explain(t *testing.T, pool *pgxpool.Pool, statement string, args ...any) string {
 	t.Helper()
-	rows, err := s.pool.Query(t.Context(), `EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) `+statement, args...)
+	rows, err := pool.Query(t.Context(), `EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) `+statement, args...)
 	if err != nil {
 		t.Fatalf("explain: %v", err)
 	}
@@ -21,6 +22,16 @@ func explain(t *testing.T, s *Store, statement string, args ...any) string {
 		t.Fatalf("explain: %v", err)
 	}
 	return strings.Join(lines, "\n")
+}
+
+// The settings of these sessions make some plans absurdly dear, which PostgreSQL
+// takes as a reason to compile them.
+func TestTakingAUseCompilesNoPlan(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	if plan := explain(t, s.clicks, takeUse, 0, "", "none"); strings.Contains(plan, "JIT") {
+		t.Errorf("it is compiled:\n%s", plan)
+	}
 }
 
 // TestListsByClicksReadNoWholeTable looks at plans over 60,000 links that were
@@ -81,11 +92,11 @@ func TestListsByClicksReadNoWholeTable(t *testing.T) {
 		{"list of an owner of little", ofLittle, ofLittleArgs},
 		{"list of an owner of much, in the middle", ofMuch, ofMuchArgs},
 	} {
-		if plan := explain(t, s, tt.statement, tt.args...); whole(plan) {
+		if plan := explain(t, s.pool, tt.statement, tt.args...); whole(plan) {
 			t.Errorf("%s reads a whole table:\n%s", tt.name, plan)
 		}
 	}
-	if plan := explain(t, s, topOfFew, today, 10, many); !whole(plan) {
+	if plan := explain(t, s.pool, topOfFew, today, 10, many); !whole(plan) {
 		t.Errorf("the test does not find what it is for:\n%s", plan)
 	}
 	if top, err := s.TopLinks(t.Context(), today, &few, 10); err != nil || len(top) != 5 || top[0].Clicks != 5 {

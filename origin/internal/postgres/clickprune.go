@@ -8,17 +8,22 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// keepMarks is how long a mark stays after it was last moved. The rest of a log
-// that is older would be counted a second time: no edge is away for that long
-// and comes back with its disk.
-const keepMarks = 400 * day
+// keepMarks is how long the mark of a log that has ended stays after it was last
+// moved: an edge that did not hear so would send the log a second time, and none
+// is away for that long and comes back with its disk. One that has not ended may
+// be of an edge that nobody asks for anything, but most are of disks that are no
+// more, and of memory: they go too, keepOpen later, or there would be ever more.
+const (
+	keepMarks = 400 * day
+	keepOpen  = 5 * keepMarks
+)
 
 // goneBatch is the most links whose counters one transaction deletes.
 const goneBatch = 500
 
 // pruneClicks drops what is older than the whole days that the store is set to
 // keep: clicks by the hour, orphans, and all that is counted of links that were
-// deleted so long ago. Marks of logs that ended go after more than a year.
+// deleted so long ago. Marks go long after they were last moved.
 func (s *Store) pruneClicks(ctx context.Context, today time.Time) error {
 	horizon := today.Add(-s.keepHours.Truncate(day))
 	return errors.Join(
@@ -100,6 +105,7 @@ func (s *Store) eraseGone(ctx context.Context, before time.Time) (ids []int64, e
 func (s *Store) pruneMarks(ctx context.Context) error {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
-	_, err := s.pool.Exec(ctx, `DELETE FROM click_mark WHERE finished AND touched < clock_timestamp() - $1::interval`, keepMarks)
+	_, err := s.pool.Exec(ctx, `DELETE FROM click_mark
+		WHERE touched < clock_timestamp() - CASE WHEN finished THEN $1::interval ELSE $2::interval END`, keepMarks, keepOpen)
 	return translate("prune marks", err)
 }

@@ -378,16 +378,17 @@ func TestLinksOfAnOriginOfTheVersionBeforeAreCounted(t *testing.T) {
 	}
 }
 
-func TestMarksOfClosedLogsGoAfterAYear(t *testing.T) {
+func TestMarksGoLongAfterTheyWereMoved(t *testing.T) {
 	t.Parallel()
 	url := services.Postgres(t)
 	s := openStore(t, url)
-	for boot, last := range map[string]bool{"open": false, "closed": true, "young": true} {
+	for boot, last := range map[string]bool{"open": false, "given up": false, "closed": true, "young": true} {
 		apply(t, s, &click.Stretch{Boot: boot, To: 5, Last: last})
 	}
 	exec(t, url, `UPDATE click_mark SET touched = touched - interval '401 days' WHERE boot <> 'young'`)
+	exec(t, url, `UPDATE click_mark SET touched = touched - interval '1600 days' WHERE boot = 'given up'`)
 	prune(t, s)
-	for boot, want := range map[string]uint64{"open": 5, "closed": 0, "young": 5} {
+	for boot, want := range map[string]uint64{"open": 5, "given up": 0, "closed": 0, "young": 5} {
 		mark, _, err := s.ApplyStretch(t.Context(), &click.Stretch{Boot: boot})
 		if err != nil || mark != want {
 			t.Errorf("mark of %s: %d, %v, want %d", boot, mark, err, want)

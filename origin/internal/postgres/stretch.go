@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"waypost/shared/click"
+	"waypost/shared/failpoint"
 	"waypost/shared/link"
 )
 
@@ -41,10 +42,17 @@ func (s *Store) ApplyStretch(ctx context.Context, st *click.Stretch) (mark uint6
 		if err != nil || !applied {
 			return err
 		}
-		return s.countStretch(ctx, tx, st)
+		if err := s.countStretch(ctx, tx, st); err != nil {
+			return err
+		}
+		failpoint.Hit(failpoint.StretchSent)
+		return nil
 	})
 	if err != nil {
 		return 0, false, translate("stretch of "+st.Boot, err)
+	}
+	if applied {
+		failpoint.Hit(failpoint.StretchKept)
 	}
 	s.note(st, applied)
 	return mark, applied, nil
