@@ -22,13 +22,14 @@ const longConns = 4
 // newLong makes a client like another one that waits longer, over connections of
 // its own.
 func newLong(like *fasthttp.HostClient) *fasthttp.HostClient {
-	return &fasthttp.HostClient{
+	long := &fasthttp.HostClient{
 		Addr: like.Addr, IsTLS: like.IsTLS, TLSConfig: like.TLSConfig, Name: like.Name,
 		MaxConns: longConns, MaxConnWaitTimeout: like.MaxConnWaitTimeout, MaxIdleConnDuration: like.MaxIdleConnDuration,
 		ReadTimeout: longTimeout, WriteTimeout: longTimeout, MaxResponseBodySize: like.MaxResponseBodySize,
-		MaxIdemponentCallAttempts: like.MaxIdemponentCallAttempts, RetryIfErr: like.RetryIfErr,
-		DialDualStack: like.DialDualStack,
+		MaxIdemponentCallAttempts: like.MaxIdemponentCallAttempts, DialDualStack: like.DialDualStack,
 	}
+	long.RetryIfErr = anew(long)
+	return long
 }
 
 // Clicks hands a stretch over and returns the mark that the origin holds for its

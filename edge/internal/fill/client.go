@@ -71,11 +71,11 @@ func New(cfg Config) (*Client, error) {
 			ReadTimeout:               ioTimeout, // these two also bound a TLS handshake, which
 			WriteTimeout:              ioTimeout, // the deadline of a call does not reach
 			MaxConnWaitTimeout:        time.Second,
-			MaxIdemponentCallAttempts: 2, // a kept connection may have been closed on the other side
-			RetryIfErr:                func(*fasthttp.Request, int, error) (reset, again bool) { return false, true },
+			MaxIdemponentCallAttempts: attempts,
 			MaxResponseBodySize:       maxAnswer,
 			DialDualStack:             true,
 		}}
+		o.http.RetryIfErr = anew(&o.http)
 		if isTLS {
 			o.http.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, ServerName: u.Hostname()}
 		}
@@ -87,6 +87,19 @@ func New(cfg Config) (*Client, error) {
 		return nil, errors.New("no origin is configured")
 	}
 	return c, nil
+}
+
+// attempts at one origin: a kept connection may have been closed on the other
+// side.
+const attempts = 2
+
+// anew lets a failed request be sent again, over a new connection: where one was
+// closed on the other side, as by an origin that was restarted, all of them were.
+func anew(client *fasthttp.HostClient) fasthttp.RetryIfErrFunc {
+	return func(*fasthttp.Request, int, error) (reset, again bool) {
+		client.CloseIdleConnections()
+		return false, true
+	}
 }
 
 // Close drops the idle connections.

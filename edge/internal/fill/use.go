@@ -74,6 +74,10 @@ func (c *Client) once(ctx context.Context, r request) ([]byte, error) {
 			return body, nil
 		}
 		if !errors.Is(err, errUnsent) || ctx.Err() != nil {
+			if !errors.Is(err, errStatus) {
+				// If the connection was closed on the other side, so were the others: no other visitor is to pay for it.
+				c.origins[n].once.CloseIdleConnections()
+			}
 			break
 		}
 	}

@@ -44,9 +44,7 @@ const ingestPace = 3
 // ingestParams are the settings of sessions that count clicks. They look rows up
 // by their keys, thousands at a time: the planner, which knows the number and
 // not that nearly every row is in memory, would now and then read a whole table
-// instead. Where there is no other way, as for a table without a key, a plan that
-// is told not to has an absurd cost, for which PostgreSQL would compile it: a
-// second of a processor, each time.
+// instead.
 func ingestParams(statement time.Duration) map[string]string {
 	return map[string]string{
 		"statement_timeout": millis(statement), "lock_timeout": millis(statement),
@@ -73,6 +71,9 @@ func (c Config) pool() (*pgxpool.Config, error) {
 		"lock_timeout":      millis(or(c.LockTimeout, defaultLockTimeout)),
 		// An origin that is stopped inside a write holds its shards' heads: the server lets go of them.
 		"idle_in_transaction_session_timeout": millis(statement),
+		// A statement takes a millisecond, and to compile it half a second of a processor, each time: a plan can look
+		// dear enough for that, because a table was never analysed, or by the settings of ingestParams.
+		"jit": "off",
 	})
 	// Not by the context of whoever asked for the connection: the pool goes on
 	// without them, and a server that hangs would keep the connection's place.

@@ -1,4 +1,4 @@
-package positions
+package measure
 
 import (
 	"fmt"
@@ -12,7 +12,7 @@ type Figure struct {
 	Unit   string  `json:"sampled"` // what N counts, in the plural
 	N      int     `json:"n"`
 	Values []Value `json:"values"`
-	Row    string  `json:"row"` // of `make positions ROWS=…`, which measures it again
+	Row    string  `json:"row"` // of the command, which measures it again
 	Method string  `json:"method"`
 }
 
@@ -30,18 +30,18 @@ type Bar struct {
 	Of    float64 `json:"of"`
 }
 
-// number is a value without a bar.
-func number(name string, got float64, unit string) Value {
+// Number is a value without a bar.
+func Number(name string, got float64, unit string) Value {
 	return Value{Name: name, Got: got, Unit: unit}
 }
 
-// most is a value with a bar that it must not exceed.
-func most(name string, got, bar float64, unit string) Value {
+// Most is a value with a bar that it must not exceed.
+func Most(name string, got, bar float64, unit string) Value {
 	return Value{Name: name, Got: got, Unit: unit, Bar: &Bar{Of: bar}}
 }
 
-// least is a value with a bar that it must reach.
-func least(name string, got, bar float64, unit string) Value {
+// Least is a value with a bar that it must reach.
+func Least(name string, got, bar float64, unit string) Value {
 	return Value{Name: name, Got: got, Unit: unit, Bar: &Bar{Least: true, Of: bar}}
 }
 

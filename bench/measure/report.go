@@ -1,4 +1,4 @@
-package positions
+package measure
 
 import (
 	"encoding/json"
@@ -10,9 +10,10 @@ import (
 	"time"
 )
 
-// Report is one run of measurements.
+// Report is what one run of measurements found. Name and Command must be set.
 type Report struct {
-	Command  string    `json:"command"`
+	Name     string    `json:"name"`    // of its files
+	Command  string    `json:"command"` // that measures it; with ROWS=row one row of it
 	Commit   string    `json:"commit"`
 	At       time.Time `json:"at"`
 	Machine  Machine   `json:"machine"`
@@ -20,7 +21,7 @@ type Report struct {
 	Figures  []Figure  `json:"figures"`
 }
 
-// Save writes positions.json, and positions.md made from it, into a folder.
+// Save writes Name.json, and Name.md made from it, into a folder.
 func (r *Report) Save(dir string) error {
 	data, err := json.MarshalIndent(r, "", "  ")
 	if err != nil {
@@ -31,23 +32,23 @@ func (r *Report) Save(dir string) error {
 		return err
 	}
 	return errors.Join(
-		root.WriteFile("positions.json", append(data, '\n'), 0o644),
-		root.WriteFile("positions.md", []byte(r.markdown()), 0o644),
+		root.WriteFile(r.Name+".json", append(data, '\n'), 0o644),
+		root.WriteFile(r.Name+".md", []byte(r.markdown()), 0o644),
 		root.Close(),
 	)
 }
 
 func (r *Report) markdown() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Positions\n\nCommit %s, %s, `%s`.\n\n", r.Commit, r.At.Format(time.RFC3339), r.Command)
+	fmt.Fprintf(&b, "# %s%s\n\nCommit %s, %s, `%s`.\n\n", strings.ToUpper(r.Name[:1]), r.Name[1:], r.Commit, r.At.Format(time.RFC3339), r.Command)
 	fmt.Fprintf(&b, "%s\n\n", r.Machine)
 	for _, s := range r.Settings {
 		fmt.Fprintf(&b, "- %s\n", s)
 	}
 	b.WriteString("\n| figure | bar | measured | of | | command |\n|---|---|---|---|---|---|\n")
 	for _, f := range r.Figures {
-		fmt.Fprintf(&b, "| %s | %s | %s | %d %s | %s | `make positions ROWS=%s` |\n",
-			f.Name, f.bars(), f.measured(), f.N, f.Unit, f.verdict(), f.Row)
+		fmt.Fprintf(&b, "| %s | %s | %s | %d %s | %s | `%s ROWS=%s` |\n",
+			f.Name, f.bars(), f.measured(), f.N, f.Unit, f.verdict(), r.Command, f.Row)
 	}
 	b.WriteString("\n## How each was measured\n")
 	// Figures of one row were mostly measured in the same way, which is told once.

@@ -1,4 +1,4 @@
-package positions
+package measure
 
 import (
 	"math"
@@ -28,5 +28,8 @@ func (s Sample) Quantile(q float64) time.Duration {
 // Max is the longest time; 0 for an empty sample.
 func (s Sample) Max() time.Duration { return s.Quantile(1) }
 
-// ms is a time in milliseconds, as it stands in a report.
-func ms(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+// Millis is Quantile in milliseconds.
+func (s Sample) Millis(q float64) float64 { return Millis(s.Quantile(q)) }
+
+// Millis is a time in milliseconds, as it stands in a report.
+func Millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }

@@ -1,4 +1,4 @@
-package positions
+package measure
 
 import (
 	"encoding/json"
@@ -11,13 +11,13 @@ import (
 func TestAReportSaysWhatWasMissed(t *testing.T) {
 	t.Parallel()
 	r := Report{
-		Command: "make positions", Commit: "abc", Machine: ThisMachine(), Settings: []string{"As it was."},
+		Name: "positions", Command: "make positions", Commit: "abc", Machine: ThisMachine(), Settings: []string{"As it was."},
 		Figures: []Figure{
-			{Name: "kept", Unit: "changes", N: 9, Row: "near/a", Method: "So.", Values: []Value{most("p99", 2.5, 10, "ms"), least("share", 99.95, 99.9, "%")}},
-			{Name: "missed", Unit: "changes", N: 9, Row: "near/a", Method: "So.", Values: []Value{number("p50", 1, "ms"), most("p99", 10.4999, 10, "ms")}},
-			{Name: "too little", Unit: "reads", N: 9, Row: "near/b", Method: "Thus.", Values: []Value{least("share", 99.8, 99.9, "%")}},
-			{Name: "of nothing", Unit: "reads", Row: "near/b", Method: "Thus.", Values: []Value{most("max", 0, 1, "")}},
-			{Name: "no bar", Unit: "reads", N: 1, Row: "near/b", Method: "Thus.", Values: []Value{number("states", 19971201, "")}},
+			{Name: "kept", Unit: "changes", N: 9, Row: "near/a", Method: "So.", Values: []Value{Most("p99", 2.5, 10, "ms"), Least("share", 99.95, 99.9, "%")}},
+			{Name: "missed", Unit: "changes", N: 9, Row: "near/a", Method: "So.", Values: []Value{Number("p50", 1, "ms"), Most("p99", 10.4999, 10, "ms")}},
+			{Name: "too little", Unit: "reads", N: 9, Row: "near/b", Method: "Thus.", Values: []Value{Least("share", 99.8, 99.9, "%")}},
+			{Name: "of nothing", Unit: "reads", Row: "near/b", Method: "Thus.", Values: []Value{Most("max", 0, 1, "")}},
+			{Name: "no bar", Unit: "reads", N: 1, Row: "near/b", Method: "Thus.", Values: []Value{Number("states", 19971201, "")}},
 		},
 	}
 	dir := t.TempDir()
@@ -29,6 +29,7 @@ func TestAReportSaysWhatWasMissed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
+		"# Positions\n",
 		"| kept | p99 ≤ 10 ms, share ≥ 99.9 % | p99 2.5 ms, share 99.95 % | 9 changes | met | `make positions ROWS=near/a` |",
 		"| missed | p99 ≤ 10 ms | p50 1 ms, p99 10.5 ms | 9 changes | **missed** |",
 		"| too little | share ≥ 99.9 % | share 99.8 % | 9 reads | **missed** |",
