@@ -14,7 +14,8 @@ TOOLS     := $(CURDIR)/.tools
 GOLANGCI  := $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION)/golangci-lint
 
 # Packages with tests of allocations, which mean nothing under the race detector.
-ALLOCS := waypost/edge/internal/httpd waypost/edge/internal/redirect waypost/edge/internal/limit waypost/shared/feed waypost/shared/link
+ALLOCS := waypost/edge/internal/httpd waypost/edge/internal/redirect waypost/edge/internal/limit waypost/edge/internal/visitor \
+	waypost/edge/internal/clicks waypost/edge/internal/clicks/spool waypost/shared/feed waypost/shared/link
 
 # Fleets of processes are tested by themselves afterwards: beside other tests two cores are busy enough for leases of a
 # second to lapse.
@@ -29,7 +30,7 @@ BENCHCOUNT ?= 3
 BENCH      ?= .
 ROWS       ?= .
 PROFILE    ?= waypost/edge/internal/httpd
-FAULTS     ?= Fault|Down|Slow|Flush|Kill|Pause|Cut|Restart|Outlives|Stall|Rolling|Stopped|Chaos
+FAULTS     ?= Fault|Down|Slow|Flush|Kill|Pause|Cut|Restart|Outlives|Stall|Rolling|Stopped|Disk|Torn|Chaos
 
 .PHONY: help
 help: ## list the targets
@@ -90,13 +91,17 @@ tidy: ## tidy all modules and bring the workspace in step
 	@for m in $(MODULES); do (cd $$m && go mod tidy); done
 
 .PHONY: bench
-bench: servers ## all Go benchmarks (BENCH=regexp, BENCHTIME, BENCHCOUNT), then positions; results in bench/results/
+bench: servers ## all Go benchmarks (BENCH=regexp, BENCHTIME, BENCHCOUNT), then positions and clicks; results in bench/results/
 	deploy/bench.sh '$(BENCH)' '$(BENCHTIME)' '$(BENCHCOUNT)'
-	@$(MAKE) positions
+	@$(MAKE) positions clicks
 
 .PHONY: positions
 positions: servers build ## how soon edges have a change, what a write waits for, what a loss costs (ROWS=group/row); results in bench/results/
-	deploy/positions.sh '$(ROWS)'
+	deploy/measure.sh positions '$(ROWS)'
+
+.PHONY: clicks
+clicks: servers build ## what counting clicks costs a redirect, how soon clicks show, what an outage costs (ROWS=group/row); results in bench/results/
+	deploy/measure.sh clicks '$(ROWS)'
 
 .PHONY: benchstat
 benchstat: $(TOOLS)/benchstat-$(BENCHSTAT_VERSION)/benchstat ## compare two bench results: OLD=file NEW=file

@@ -234,8 +234,8 @@ func TestComposeNATSLetsNoEdgePublishChanges(t *testing.T) {
 	if len(users) != 2 || edge == nil || origin == nil {
 		t.Fatalf("%d users, want origin and edge", len(users))
 	}
-	if edge.Permissions == nil || !slices.Equal(edge.Permissions.Publish.Deny, []string{"*.feed.>"}) {
-		t.Errorf("the edges' permissions are %+v, want no publishing on *.feed.>", edge.Permissions)
+	if edge.Permissions == nil || !slices.Equal(edge.Permissions.Publish.Allow, []string{"*.probe", "*.ack.*"}) {
+		t.Errorf("the edges' permissions are %+v, want publishing on *.probe and *.ack.* alone", edge.Permissions)
 	}
 	if origin.Permissions != nil {
 		t.Errorf("the origin's permissions are %+v, want none", origin.Permissions)

@@ -33,6 +33,12 @@ type config struct {
 	LimitRate      float64        `env:"WAYPOST_LIMIT_RATE" default:"50" unit:"requests a second and client" min:"0.01" max:"1000000" help:"refill of a client's bucket"`
 	LimitBurst     int            `env:"WAYPOST_LIMIT_BURST" default:"100" unit:"requests" min:"1" max:"1000000" help:"size of a client's bucket"`
 
+	Clicks        string         `env:"WAYPOST_CLICKS" default:"on" enum:"on,off" help:"whether clicks are counted; off: nothing is recorded of anybody"`
+	ClicksSync    string         `env:"WAYPOST_CLICKS_SYNC" default:"off" enum:"off,group" help:"what a counted click survives: off, the end of the process, however it ends; group, also a loss of power, for up to 5 ms a redirect"`
+	ClicksDisk    settings.Bytes `env:"WAYPOST_CLICKS_DISK" default:"1GiB" min:"16MiB" help:"disk for clicks that no origin has taken yet; beyond it the oldest are added up, none is dropped"`
+	GeoIPFile     string         `env:"WAYPOST_GEOIP_FILE" help:"file with the countries of addresses (MMDB, such as GeoLite2 or DB-IP country or city), read again when it changes"`
+	CountryHeader string         `env:"WAYPOST_COUNTRY_HEADER" help:"header in which a trusted proxy says a visitor's country, such as CF-IPCountry; asked where the file knows none"`
+
 	L1Bytes    settings.Bytes `env:"WAYPOST_L1_BYTES" default:"256MiB" min:"1MiB" help:"memory for entries in this process"`
 	StaleCap   time.Duration  `env:"WAYPOST_STALE_CAP" default:"24h" min:"1m" max:"720h" help:"for how long an answer may go out marked as stale while no origin answers, and for how long Redis keeps an entry"`
 	FilterKeys uint64         `env:"WAYPOST_FILTER_KEYS" default:"1000000" unit:"links" min:"1000" max:"1000000000" help:"number of links the Bloom filter is laid out for"`
@@ -41,7 +47,7 @@ type config struct {
 	MaxFills   int            `env:"WAYPOST_MAX_FILLS" default:"256" unit:"requests" min:"1" max:"100000" help:"fills from the origin in flight at once"`
 
 	Drain      time.Duration `env:"WAYPOST_DRAIN" default:"1s" min:"0s" max:"5m" help:"for how long connections are still accepted after SIGTERM, with /readyz at 503"`
-	StateDir   string        `env:"WAYPOST_STATE_DIR" help:"folder in which positions survive a restart; without it every restart begins with a cold L2"`
+	StateDir   string        `env:"WAYPOST_STATE_DIR" help:"folder in which positions and clicks survive a restart; without it every restart begins with a cold L2, and clicks that no origin has taken yet are lost with the process"`
 	AuditEvery int           `env:"WAYPOST_AUDIT_EVERY" default:"1000" unit:"answers" min:"0" max:"1000000000" help:"one in so many answers is checked against the origin's history afterwards; 0: none"`
 
 	LogLevel string `env:"WAYPOST_LOG_LEVEL" default:"info" enum:"debug,info,warn,error" help:"lowest level that is logged"`
@@ -57,6 +63,12 @@ func (c *config) Check() (faults []settings.Fault) {
 	}
 	if (c.TLSCert == "") != (c.TLSKey == "") {
 		faults = append(faults, settings.Fault{Name: "WAYPOST_TLS_CERT", Problem: "goes with WAYPOST_TLS_KEY: set both or none"})
+	}
+	if c.CountryHeader != "" && !regexp.MustCompile(`^[A-Za-z0-9-]{1,64}$`).MatchString(c.CountryHeader) {
+		faults = append(faults, settings.Fault{Name: "WAYPOST_COUNTRY_HEADER", Problem: "is not the name of a header"})
+	}
+	if c.CountryHeader != "" && len(c.TrustedProxies) == 0 {
+		faults = append(faults, settings.Fault{Name: "WAYPOST_COUNTRY_HEADER", Problem: "is believed of nobody without WAYPOST_TRUSTED_PROXIES"})
 	}
 	return faults
 }

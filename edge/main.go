@@ -27,6 +27,7 @@ import (
 	"waypost/edge/internal/l2"
 	"waypost/edge/internal/limit"
 	"waypost/edge/internal/redirect"
+	"waypost/edge/internal/visitor"
 	"waypost/shared/bloom"
 	"waypost/shared/feed"
 	"waypost/shared/link"
@@ -133,6 +134,12 @@ func serve(ctx context.Context, cfg *config, stderr io.Writer) error {
 		return err
 	}
 
+	proxies := limit.NewProxies(cfg.TrustedProxies)
+	facts, err := visitor.New(ctx, visitor.Config{CountryFile: cfg.GeoIPFile, Trusted: proxies.Trusted, Logger: logger})
+	if err != nil {
+		return err
+	}
+
 	var (
 		follower *follow.Follower
 		resolver *redirect.Resolver
@@ -151,35 +158,51 @@ func serve(ctx context.Context, cfg *config, stderr io.Writer) error {
 		Lag:    lag,
 		Probed: probed(configPart, originPart, func() bool { return follower.Settings() != nil }),
 		Held:   held(leasesPart),
-		Heads:  func(received feed.Instant, h *feed.Heads) { auditor.Probed(received, h) },
+		Heads: func(received feed.Instant, h *feed.Heads) {
+			auditor.Probed(received, h)
+			facts.Learn(h.Salts)
+		},
 		Fault: func(err error) {
 			logger.Error("a feed message cannot be read; the change will be fetched", slog.Any("error", err))
 		},
 	})
 	auditor = audit.New(audit.Config{Every: cfg.AuditEvery, Outbox: origins, Bound: follower.Bound, Logger: logger})
 	resolver = redirect.New(redirect.Config{
-		Table: table, L1: first, L2: tier{second}, Load: origins.Load,
+		Table: table, L1: first, L2: tier{second}, Load: origins.Load, Use: origins.Use,
 		Timeout: 5 * time.Second, MaxFills: cfg.MaxFills,
 		Clock: follower.Instant, Bound: follower.Bound, Cap: cfg.StaleCap, Since: follower.Since,
 		NewerEpoch: follower.Probe, Adopt: follower.Adopt,
 	})
 	defer resolver.Wait()
 	register(reg, table, follower, limiter, second, auditor)
+	clicks, err := openCounting(cfg, origins, func() int64 {
+		_, now := follower.Clock()
+		return now
+	}, logger)
+	if err != nil {
+		return err
+	}
+	defer clicks.close()
+	registerClicks(reg, clicks, facts)
 
-	proxies := limit.NewProxies(cfg.TrustedProxies)
-	server := httpd.New(ctx, httpd.Config{
+	public := httpd.Config{
 		Region: cfg.Region, HomeURL: cfg.HomeURL,
-		Resolve: resolver.Resolve, Mark: resolver.Mark, Served: auditor.Served,
+		Resolve: resolver.Resolve, Use: resolver.Use, Mark: resolver.Mark, Served: auditor.Served,
 		ConfigLease: func() feed.Instant { return table.Lease(feed.ConfigShard) },
-		Settings:    follower.Settings, Clock: follower.Clock,
+		Settings:    follower.Settings, Clock: follower.Clock, Told: follower.Told,
 		Client: proxies.Client,
 		Admit: func(ctx context.Context, client netip.Addr) (int, bool) {
 			d := limiter.Allow(ctx, limit.ClientOf(client))
 			return d.RetryAfter, d.OK
 		},
+		Describe: facts.Describe, CountryHeader: cfg.CountryHeader,
 		LimitPolicy: limiter.Policy(), MaxConns: cfg.MaxConns,
 		Metrics: httpd.NewMetrics(reg), Logger: logger,
-	}, cfg.Drain)
+	}
+	if clicks != nil {
+		public.Clicks = clicks
+	}
+	server := httpd.New(ctx, public, cfg.Drain)
 
 	// Everything but the public listener outlives it: a request in hand still
 	// needs its tiers, and /readyz has to say that this edge is leaving.
@@ -208,6 +231,14 @@ func serve(ctx context.Context, cfg *config, stderr io.Writer) error {
 	work.Go(func() error { return limiter.Run(lasting) })
 	work.Go(func() error { return second.Run(lasting) })
 	work.Go(func() error { return auditor.Run(lasting) })
+	work.Go(func() error { return facts.Run(lasting) })
+	// Clicks are counted until the last answer is out, whatever else has failed.
+	var counted errgroup.Group
+	counting, flush := context.WithCancel(context.WithoutCancel(ctx))
+	defer flush()
+	if clicks != nil {
+		counted.Go(func() error { return clicks.Run(counting) })
+	}
 	logger.Info("edge is up", slog.String("region", cfg.Region),
 		slog.String("listen", server.Addr()), slog.String("ops", side.Addr()))
 
@@ -221,6 +252,8 @@ func serve(ctx context.Context, cfg *config, stderr io.Writer) error {
 	if left := follower.Leave(context.WithoutCancel(ctx)); left != nil {
 		logger.Warn("leaving without the origins knowing; writes wait for this edge once", slog.Any("error", left))
 	}
+	flush()
+	err = errors.Join(err, counted.Wait())
 	end()
 	return errors.Join(err, work.Wait())
 }

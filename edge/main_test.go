@@ -39,6 +39,7 @@ type booted struct {
 	log         *log
 	stop        context.CancelFunc
 	ended       chan error
+	once        sync.Once
 }
 
 // log is a writer that can be read meanwhile.
@@ -79,13 +80,19 @@ func boot(t *testing.T, env map[string]string) *booted {
 		b.listen, b.ops = "http://"+found[1], "http://"+found[2]
 		return true
 	})
-	t.Cleanup(func() {
+	t.Cleanup(func() { b.end(t) })
+	return b
+}
+
+// end stops the edge, once, and waits for it.
+func (b *booted) end(t *testing.T) {
+	t.Helper()
+	b.once.Do(func() {
 		b.stop()
 		if err := <-b.ended; err != nil {
 			t.Errorf("the edge ended with %v", err)
 		}
 	})
-	return b
 }
 
 func eventually(t *testing.T, log *log, ok func() bool) {
@@ -126,6 +133,7 @@ func fetch(t *testing.T, url string) (status int, body string, header http.Heade
 func origin(t *testing.T) *httptest.Server {
 	t.Helper()
 	key := link.Key{Code: "abc"}
+	books := &books{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		switch r.URL.Path {
 		case "/v1/probe":
@@ -140,6 +148,8 @@ func origin(t *testing.T) *httptest.Server {
 				e.Body = feed.Body{State: feed.Enabled, Status: 302, Target: "https://example.com/"}
 			}
 			_, _ = w.Write(e.Append(nil))
+		case "/v1/clicks":
+			books.take(t, w, r)
 		case "/v1/changes":
 			_, _ = w.Write((&feed.Changes{Epoch: 1}).Append(nil))
 		case "/v1/codes":
@@ -225,13 +235,14 @@ func TestEveryFaultOfTheSettingsIsReportedAtOnce(t *testing.T) {
 	t.Parallel()
 	env := map[string]string{
 		"WAYPOST_REGION": "e u", "WAYPOST_LIMIT_MODE": "some", "WAYPOST_TLS_KEY": "k", "WAYPOST_L1_BYTES": "many", "WAYPOST_INTERNAL_SECRET": "hush",
+		"WAYPOST_CLICKS": "some", "WAYPOST_CLICKS_SYNC": "always", "WAYPOST_CLICKS_DISK": "1KiB", "WAYPOST_COUNTRY_HEADER": "a b",
 		"WAYPOST_REDIS_URL": "redis://:hush@host:port", "WAYPOST_NATS_URL": "nats://127.0.0.1:4222,nats://u:hush@host:port",
 	}
 	err := run(t.Context(), []string{"--no-such-flag"}, func(name string) string { return env[name] }, io.Discard, io.Discard)
 	if _, ok := errors.AsType[*settings.FaultsError](err); !ok {
 		t.Fatalf("got error %v, want faults", err)
 	}
-	for _, name := range []string{"WAYPOST_REGION", "WAYPOST_LIMIT_MODE", "WAYPOST_TLS_CERT", "WAYPOST_L1_BYTES", "WAYPOST_REDIS_URL", "WAYPOST_NATS_URL", "no-such-flag"} {
+	for _, name := range []string{"WAYPOST_REGION", "WAYPOST_LIMIT_MODE", "WAYPOST_TLS_CERT", "WAYPOST_L1_BYTES", "WAYPOST_CLICKS", "WAYPOST_CLICKS_SYNC", "WAYPOST_CLICKS_DISK", "WAYPOST_COUNTRY_HEADER", "WAYPOST_REDIS_URL", "WAYPOST_NATS_URL", "no-such-flag"} {
 		if !strings.Contains(err.Error(), name) {
 			t.Errorf("%q does not name %s", err, name)
 		}

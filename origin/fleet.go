@@ -72,3 +72,19 @@ func (o *origin) prune(ctx context.Context, store *postgres.Store) error {
 	}
 	return nil
 }
+
+// saltPause is for how long a day's salt may be kept longer than the day.
+const saltPause = time.Minute
+
+// keepSalts has the store make salts for days to come and delete those of days
+// that are over.
+func (o *origin) keepSalts(ctx context.Context, store *postgres.Store) error {
+	for pause(ctx, jittered(saltPause)) {
+		err := store.KeepSalts(ctx)
+		if err == nil || errors.Is(err, link.ErrUnavailable) || ctx.Err() != nil {
+			continue // as in prune
+		}
+		o.logger.LogAttrs(ctx, slog.LevelError, "salts could not be kept", slog.Any("error", err))
+	}
+	return nil
+}

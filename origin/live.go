@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"waypost/origin/internal/api"
+	"waypost/origin/internal/clicks"
 	"waypost/origin/internal/codes"
 	"waypost/origin/internal/edgeapi"
 	"waypost/origin/internal/edges"
@@ -58,11 +59,14 @@ func (o *origin) live(ctx context.Context) error {
 	}
 	o.register(store, loader)
 	o.registerFleet(fleet)
+	o.registerViews()
 	o.internal.open(edgeapi.New(edgeapi.Config{
 		Secret: o.cfg.Secret, AllowAnyone: loopback(o.cfg.InternalListen), Logger: o.logger, Metrics: o.registry,
-		MaxPages: postgres.EdgeConns / 2, // so that probes and fills find a connection beside them
+		MaxPages:     postgres.EdgeConns / 2, // so that probes and fills find a connection beside them
+		MaxStretches: postgres.MaxStretches, MaxUses: postgres.MaxUses,
 	}, edgeapi.Rooms{
 		Fills: loader, Probes: fleet.probes, Acks: fleet.tracker.Acks(edges.ByHTTP), Feeds: store, Config: store,
+		Clicks: store, Applied: o.applied,
 	}))
 
 	work, ctx := errgroup.WithContext(ctx)
@@ -70,6 +74,7 @@ func (o *origin) live(ctx context.Context) error {
 	work.Go(func() error { return fleet.inbox.Run(ctx) })
 	work.Go(func() error { return fleet.sharer.Run(ctx) })
 	work.Go(func() error { return o.prune(ctx, store) })
+	work.Go(func() error { return o.keepSalts(ctx, store) })
 	work.Go(func() error { return watch(ctx, o.redisPart, loader.Ping) })
 	work.Go(func() error {
 		// Once edges can be heard, since a domain is told to them as a link is.
@@ -89,6 +94,9 @@ func (o *origin) prepare(ctx context.Context, store *postgres.Store) error {
 		return err
 	}
 	if err := store.Prune(ctx); err != nil { // which also makes room for changes to come
+		return err
+	}
+	if err := store.KeepSalts(ctx); err != nil {
 		return err
 	}
 	if err := store.SetBound(ctx, o.cfg.StaleBound); err != nil {
@@ -131,8 +139,8 @@ func (o *origin) admin(store *postgres.Store, service *links.Service) (*api.API,
 		return nil, err
 	}
 	return api.New(api.Config{
-		Links: service,
-		Keys:  links.NewKeys(store, time.Now), Logger: o.logger, Metrics: o.registry,
+		Links: service, Clicks: clicks.New(store, service, time.Now), Views: o.views,
+		Keys: links.NewKeys(store, time.Now), Logger: o.logger, Metrics: o.registry,
 		Public: public, Proxies: o.cfg.TrustedProxies, Version: apiVersion, Now: time.Now,
 	})
 }

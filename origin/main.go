@@ -21,6 +21,7 @@ import (
 	"github.com/redis/go-redis/v9/logging"
 	"golang.org/x/sync/errgroup"
 
+	"waypost/origin/internal/clicks"
 	"waypost/origin/internal/publish"
 	"waypost/origin/internal/stampede"
 	"waypost/shared/ops"
@@ -61,6 +62,8 @@ type origin struct {
 	nats      *nats.Conn
 	name      string // of this process among origins, drawn at its start
 	publisher *publish.Publisher
+	views     *clicks.Views
+	viewers   *publish.Live // the views of other origins
 	public    gate
 	internal  gate
 }
@@ -91,6 +94,8 @@ func serve(ctx context.Context, cfg *config, stderr io.Writer) error {
 	defer nc.Close()
 	o.nats, o.name = nc, rand.Text()
 	o.publisher = publish.New(nc, cfg.Subjects, o.name)
+	o.views = clicks.NewViews(clicks.MaxViews)
+	o.viewers = publish.NewLive(nc, cfg.Subjects, o.name, o.views)
 
 	side := ops.New(cfg.OpsListen, health, o.registry, logger)
 	if err := side.Listen(ctx); err != nil {
@@ -114,6 +119,7 @@ func serve(ctx context.Context, cfg *config, stderr io.Writer) error {
 	work, lasting := errgroup.WithContext(lasting)
 	work.Go(func() error { return side.Run(lasting) })
 	work.Go(func() error { return o.publisher.Run(lasting) })
+	work.Go(func() error { return o.viewers.Run(lasting) })
 	work.Go(func() error { return o.live(lasting) })
 
 	// A part that fails takes the listeners down with it.
@@ -124,6 +130,7 @@ func serve(ctx context.Context, cfg *config, stderr io.Writer) error {
 	front, serving := errgroup.WithContext(serving)
 	front.Go(func() error { return public.run(serving) })
 	front.Go(func() error { return internal.run(serving) })
+	front.Go(func() error { return o.views.Run(serving) })
 	err = front.Wait()
 	end()
 	return errors.Join(err, work.Wait())

@@ -32,6 +32,15 @@ func (o *origin) register(store *postgres.Store, loader *stampede.Loader) {
 			"Fills by what became of them; loaded counts reads begun, waited_out and redis_* are reasons of one.",
 			prometheus.Labels{"outcome": outcome}, func() uint64 { return read(loader.Stats()) })
 	}
+	const stretches = "Stretches of clicks by whether they were counted; repeated ones did not begin at their log's mark."
+	for outcome, read := range map[string]func(postgres.ClickStats) uint64{
+		"applied":  func(s postgres.ClickStats) uint64 { return s.Stretches },
+		"repeated": func(s postgres.ClickStats) uint64 { return s.Repeated },
+	} {
+		o.counter("waypost_stretches_total", stretches, prometheus.Labels{"outcome": outcome}, func() uint64 { return read(store.ClickStats()) })
+	}
+	o.counter("waypost_clicks_applied_total", "Clicks in stretches that this origin counted.", nil,
+		func() uint64 { return store.ClickStats().Clicks })
 	const changes = "Changes by whether they went to NATS; edges fetch what was dropped."
 	o.counter("waypost_changes_total", changes, prometheus.Labels{"outcome": "published"},
 		func() uint64 { return o.publisher.Stats().Published })

@@ -17,7 +17,6 @@ type reader struct {
 	boot    *atomic.Int64 // of the edge, raised between two of its runs
 	keys    []string
 	every   time.Duration // between two reads
-	fresh   bool          // leaves out answers that are marked as stale
 	pick    func() uint64 // the index of the next key
 }
 
@@ -83,8 +82,6 @@ func (r *reader) once(conn *fleet.Conn, boot int, key string) (read Read, more b
 		Edge: r.index, Boot: boot, Key: key, Invoked: invoked, Answered: answered,
 		Sight: sight, Marked: reply.Tier() == "stale",
 	}
-	if !r.fresh || !read.Marked {
-		r.history.Read(read)
-	}
+	r.history.Read(read)
 	return read, !reply.Close
 }

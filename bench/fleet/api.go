@@ -116,6 +116,19 @@ func (a *API) Delete(ctx context.Context, l Link) error {
 	return a.want(ctx, http.StatusNoContent, http.MethodDelete, l.resource(), nil, nil)
 }
 
+// List lists the codes of links by a query, and the cursor of the next page.
+func (a *API) List(ctx context.Context, query string) (codes []string, next string, err error) {
+	var page struct {
+		Items []Link `json:"items"`
+		Next  string `json:"next_cursor"`
+	}
+	err = a.want(ctx, http.StatusOK, http.MethodGet, "/links?"+query, nil, &page)
+	for _, l := range page.Items {
+		codes = append(codes, l.Code)
+	}
+	return codes, page.Next, err
+}
+
 // Bulk makes links, at most 1,000; all of them must succeed.
 func (a *API) Bulk(ctx context.Context, items []Fields) ([]Link, error) {
 	var answer struct {

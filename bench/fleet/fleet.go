@@ -184,7 +184,7 @@ func (f *Fleet) newEdge(tb testing.TB, spec Spec, i int) *Edge {
 		"WAYPOST_STATE_DIR":       e.State,
 		"WAYPOST_LIMIT_MODE":      "off",
 		"WAYPOST_DRAIN":           "0s",
-	}, spec.EdgeEnv)
+	}, spec.EdgeEnv, spec.oneEdgeEnv(i))
 	return e
 }
 

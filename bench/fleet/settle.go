@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -30,9 +31,18 @@ func (o *Origin) Heads(ctx context.Context) (*feed.Heads, error) {
 
 // Ask calls the internal listener as an edge does.
 func (o *Origin) Ask(ctx context.Context, path string) (code int, body []byte, err error) {
+	return o.call(ctx, http.MethodGet, path, nil)
+}
+
+// Post hands the internal listener a body as an edge does.
+func (o *Origin) Post(ctx context.Context, path string, body []byte) (code int, answer []byte, err error) {
+	return o.call(ctx, http.MethodPost, path, body)
+}
+
+func (o *Origin) call(ctx context.Context, method, path string, in []byte) (code int, body []byte, err error) {
 	ctx, cancel := context.WithTimeout(ctx, answerLimit)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+o.Internal+path, nil)
+	req, err := http.NewRequestWithContext(ctx, method, "http://"+o.Internal+path, bytes.NewReader(in))
 	if err != nil {
 		return 0, nil, err
 	}

@@ -10,6 +10,7 @@ type Spec struct {
 	// Variables for all origins and for all edges, beside those that connect the parts. By default the limiter is off
 	// and a service told to stop drains at once.
 	OriginEnv, EdgeEnv map[string]string
+	OneEdgeEnv         []map[string]string // for single edges, in the order of Edges; wins over EdgeEnv
 
 	KeepState       bool // each edge has a state folder of its own, which outlives its restarts
 	PrivatePostgres bool // a cluster of its own, which can be stopped
@@ -28,4 +29,12 @@ func (s Spec) withDefaults() Spec {
 		s.Edges = []string{"eu", "us"}
 	}
 	return s
+}
+
+// oneEdgeEnv is what the i-th edge alone is told.
+func (s Spec) oneEdgeEnv(i int) map[string]string {
+	if i < len(s.OneEdgeEnv) {
+		return s.OneEdgeEnv[i]
+	}
+	return nil
 }

@@ -3,6 +3,8 @@ package positions
 import (
 	"sync"
 	"time"
+
+	"waypost/bench/measure"
 )
 
 // Ages holds what was written to links and what visitors were answered, each write with its number, which the answers
@@ -39,7 +41,7 @@ func (a *Ages) Read(link string, n int, invoked time.Time, marked bool) {
 
 // Unmarked is by how much each unmarked answer was out of date when it was asked for: for how long the first write that
 // it does not have had been known to have happened. It is 0 for an answer that lacks none.
-func (a *Ages) Unmarked() (ages Sample, marked int) {
+func (a *Ages) Unmarked() (ages measure.Sample, marked int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	var all []time.Duration
@@ -54,5 +56,5 @@ func (a *Ages) Unmarked() (ages Sample, marked int) {
 		}
 		all = append(all, age)
 	}
-	return NewSample(all), marked
+	return measure.NewSample(all), marked
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"waypost/bench/fleet"
+	"waypost/bench/measure"
 )
 
 // bulk makes links that nobody has read yet.
@@ -58,10 +59,10 @@ func (s *stage) retarget(ctx context.Context, l fleet.Link, ack, to string) (w w
 const writers = 128
 
 // write changes links one after the other, at their times.
-func (s *stage) write(t *testing.T, every time.Duration, n int, links []fleet.Link, ack string) (all []written, late Sample) {
+func (s *stage) write(t *testing.T, every time.Duration, n int, links []fleet.Link, ack string) (all []written, late measure.Sample) {
 	t.Helper()
 	all = make([]written, n)
-	late, err := Pace{Every: every, Jobs: n, Workers: min(writers, n)}.Run(t.Context(), func(_, job int) (err error) {
+	late, err := measure.Pace{Every: every, Jobs: n, Workers: min(writers, n)}.Run(t.Context(), func(_, job int) (err error) {
 		all[job], err = s.retarget(t.Context(), links[job%len(links)], ack, target(ack, job))
 		return err
 	})
@@ -72,14 +73,14 @@ func (s *stage) write(t *testing.T, every time.Duration, n int, links []fleet.Li
 }
 
 // took are the times that writes took, those that pass.
-func took(all []written, pass func(w written) bool) Sample {
+func took(all []written, pass func(w written) bool) measure.Sample {
 	var times []time.Duration
 	for _, w := range all {
 		if pass == nil || pass(w) {
 			times = append(times, w.took)
 		}
 	}
-	return NewSample(times)
+	return measure.NewSample(times)
 }
 
 // visitors are connections to edges. Those of one edge are beside each other.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"waypost/bench/fleet"
+	"waypost/bench/measure"
 )
 
 // writeEvery is the time from one write that waits for the edges to the next: 50 a second.
@@ -21,8 +22,8 @@ const edgesMethod = "50 updates of links a second with `ack=edges`, by an open l
 // writesFor measures writes that wait for edges d away.
 func (s *stage) writesFor(t *testing.T, d time.Duration) {
 	t.Helper()
-	links := s.bulk(t, "edges", s.times(20, 500))
-	all, late := s.write(t, writeEvery, s.times(25, 1000), links, "edges")
+	links := s.bulk(t, "edges", s.Times(20, 500))
+	all, late := s.write(t, writeEvery, s.Times(25, 1000), links, "edges")
 	short := 0
 	for _, w := range all {
 		if w.receipt.Edges != len(s.Edges) || w.receipt.Acked != len(s.Edges) {
@@ -30,14 +31,14 @@ func (s *stage) writesFor(t *testing.T, d time.Duration) {
 		}
 	}
 	times := took(all, nil)
-	s.found(t, Figure{
+	s.Found(t, measure.Figure{
 		Name: fmt.Sprintf("write with `ack=edges`, edges %s away", d), Unit: "writes", N: times.N(), Method: edgesMethod,
-		Values: []Value{
-			number("p50", ms(times.Quantile(0.5)), "ms"),
-			most("p99", ms(times.Quantile(0.99)), ms(2*d+writeSlack), "ms"),
-			number("max", ms(times.Max()), "ms"),
-			most("not acknowledged by all", float64(short), 0, ""),
-			number("load late p99", ms(late.Quantile(0.99)), "ms"),
+		Values: []measure.Value{
+			measure.Number("p50", times.Millis(0.5), "ms"),
+			measure.Most("p99", times.Millis(0.99), measure.Millis(2*d+writeSlack), "ms"),
+			measure.Number("max", times.Millis(1), "ms"),
+			measure.Most("not acknowledged by all", float64(short), 0, ""),
+			measure.Number("load late p99", late.Millis(0.99), "ms"),
 		},
 	})
 }
@@ -58,9 +59,9 @@ func (s *stage) writesWithAnEdgeStopped(t *testing.T) {
 	last := len(s.Edges) - 1
 	stopped := s.Edges[last]
 	var all, after []written
-	for range s.times(1, 5) {
+	for range s.Times(1, 5) {
 		stopped.Pause()
-		some, _ := s.write(t, every, int(s.lasting(2500*time.Millisecond, 5*time.Second)/every), links, "edges")
+		some, _ := s.write(t, every, int(s.Lasting(2500*time.Millisecond, 5*time.Second)/every), links, "edges")
 		gone := s.leftAt(t, fmt.Sprintf("us-%d", last)).Add(bound)
 		stopped.Resume()
 		for _, w := range some {
@@ -75,20 +76,20 @@ func (s *stage) writesWithAnEdgeStopped(t *testing.T) {
 		"stopped by SIGSTOP, for 5 s, 5 times over; timed as with `ack=edges` above. `left_at` is read from PostgreSQL. B is 1 s."
 	times := took(all, nil)
 	slowed := took(all, func(w written) bool { return w.took > bound/2 })
-	s.found(t, Figure{
+	s.Found(t, measure.Figure{
 		Name: "write with `ack=edges`, one edge stopped", Unit: "writes", N: times.N(), Method: method,
-		Values: []Value{
-			most("max", ms(times.Max()), ms(bound+50*time.Millisecond), "ms"),
-			number("held up for more than B/2", float64(slowed.N()), ""),
+		Values: []measure.Value{
+			measure.Most("max", times.Millis(1), measure.Millis(bound+50*time.Millisecond), "ms"),
+			measure.Number("held up for more than B/2", float64(slowed.N()), ""),
 		},
 	})
 	times = took(after, nil)
-	s.found(t, Figure{
+	s.Found(t, measure.Figure{
 		Name: "the same, begun after the edge's `left_at` + B", Unit: "writes", N: times.N(), Method: method,
-		Values: []Value{
-			number("p50", ms(times.Quantile(0.5)), "ms"),
-			most("p99", ms(times.Quantile(0.99)), ms(writeSlack), "ms"),
-			most("max", ms(times.Max()), ms(bound/2), "ms"),
+		Values: []measure.Value{
+			measure.Number("p50", times.Millis(0.5), "ms"),
+			measure.Most("p99", times.Millis(0.99), measure.Millis(writeSlack), "ms"),
+			measure.Most("max", times.Millis(1), measure.Millis(bound/2), "ms"),
 		},
 	})
 }

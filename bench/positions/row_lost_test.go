@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"waypost/bench/measure"
 	"waypost/shared/feed"
 )
 
@@ -24,20 +25,20 @@ func (s *stage) lostMessages(t *testing.T) {
 			t.Fatal(err)
 		}
 		from := s.heads(t)
-		s.write(t, lostEvery, s.times(10, 300), links, "commit")
+		s.write(t, lostEvery, s.Times(10, 300), links, "commit")
 		to := s.heads(t)
 		s.Settle(t)
 		watch.Close()
 		found, repaired, unseen := s.repairs(watch, from, to, d)
-		s.found(t, Figure{
+		s.Found(t, measure.Figure{
 			Name: fmt.Sprintf("lost message, origin %s away", d), Unit: "messages", N: found.N(),
-			Values: []Value{
-				number("found p50", ms(found.Quantile(0.5)), "ms"),
-				most("found max", ms(found.Max()), 250, "ms"),
-				number("repaired p50", ms(repaired.Quantile(0.5)), "ms"),
-				most("repaired p99", ms(repaired.Quantile(0.99)), ms(2*d)+10, "ms"),
-				number("repaired max", ms(repaired.Max()), "ms"),
-				number("not measured", float64(unseen), ""),
+			Values: []measure.Value{
+				measure.Number("found p50", found.Millis(0.5), "ms"),
+				measure.Most("found max", found.Millis(1), 250, "ms"),
+				measure.Number("repaired p50", repaired.Millis(0.5), "ms"),
+				measure.Most("repaired p99", repaired.Millis(0.99), measure.Millis(2*d)+10, "ms"),
+				measure.Number("repaired max", repaired.Millis(1), "ms"),
+				measure.Number("not measured", float64(unseen), ""),
 			},
 			Method: "An edge whose probes pass by NATS and to which no change does: a relay between the subjects of edges and origins " +
 				"drops them all. Each of some 10 changes a second, mostly alone in its shard, can be found by a probe's heads only. " +
@@ -51,7 +52,7 @@ func (s *stage) lostMessages(t *testing.T) {
 
 // repairs says of each change between two positions how long it took until the edge asked for it, and from then until
 // it was known to have it. Of those that are unseen the tap was not told.
-func (s *stage) repairs(watch *Watch, from, to *feed.Heads, d time.Duration) (found, repaired Sample, unseen int) {
+func (s *stage) repairs(watch *Watch, from, to *feed.Heads, d time.Duration) (found, repaired measure.Sample, unseen int) {
 	fetches, acks := s.tap.heard()
 	var asked, had []time.Duration
 	for shard := range feed.Shards {
@@ -68,7 +69,7 @@ func (s *stage) repairs(watch *Watch, from, to *feed.Heads, d time.Duration) (fo
 			had = append(had, acks[ack].heard.Sub(at))
 		}
 	}
-	return NewSample(asked), NewSample(had), unseen
+	return measure.NewSample(asked), measure.NewSample(had), unseen
 }
 
 // asksFor is when an edge first asked for a change after it was lost, or last before, if the answer to that had it.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"waypost/bench/fleet"
+	"waypost/bench/measure"
 )
 
 // answersWithoutNATS reads links that change while NATS is dead.
@@ -27,7 +28,7 @@ func (s *stage) answersWithoutNATS(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var all sync.WaitGroup
 	all.Go(func() {
-		_, err := Pace{Every: 50 * time.Millisecond, Jobs: forever, Workers: 16}.Run(ctx, func(_, job int) error {
+		_, err := measure.Pace{Every: 50 * time.Millisecond, Jobs: forever, Workers: 16}.Run(ctx, func(_, job int) error {
 			i := job % len(links)
 			locks[i].Lock()
 			defer locks[i].Unlock()
@@ -43,7 +44,7 @@ func (s *stage) answersWithoutNATS(t *testing.T) {
 		}
 	})
 	all.Go(func() {
-		_, err := Pace{Every: readEvery, Jobs: forever, Workers: len(v.conns)}.Run(ctx, func(worker, job int) error {
+		_, err := measure.Pace{Every: readEvery, Jobs: forever, Workers: len(v.conns)}.Run(ctx, func(worker, job int) error {
 			i := job % len(links)
 			invoked := time.Now()
 			r, err := v.ask(worker, i)
@@ -60,22 +61,22 @@ func (s *stage) answersWithoutNATS(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	fleet.Pass(t, s.lasting(200*time.Millisecond, 2*time.Second))
+	fleet.Pass(t, s.Lasting(200*time.Millisecond, 2*time.Second))
 	s.NATS.Kill()
-	fleet.Pass(t, s.lasting(1200*time.Millisecond, 20*time.Second))
+	fleet.Pass(t, s.Lasting(1200*time.Millisecond, 20*time.Second))
 	if err := s.NATS.Restart(t.Context()); err != nil {
 		t.Error(err)
 	}
-	fleet.Pass(t, s.lasting(200*time.Millisecond, 3*time.Second))
+	fleet.Pass(t, s.Lasting(200*time.Millisecond, 3*time.Second))
 	cancel()
 	all.Wait()
 	old, marked := ages.Unmarked()
-	s.found(t, Figure{
+	s.Found(t, measure.Figure{
 		Name: "oldest unmarked answer, NATS killed for 20 s", Unit: "unmarked answers", N: old.N(),
-		Values: []Value{
-			most("max", ms(old.Max()), ms(bound), "ms"),
-			number("p99", ms(old.Quantile(0.99)), "ms"),
-			least("unmarked", 100*float64(old.N())/float64(max(old.N()+marked, 1)), 99.9, "%"),
+		Values: []measure.Value{
+			measure.Most("max", old.Millis(1), measure.Millis(bound), "ms"),
+			measure.Number("p99", old.Millis(0.99), "ms"),
+			measure.Least("unmarked", 100*float64(old.N())/float64(max(old.N()+marked, 1)), 99.9, "%"),
 		},
 		Method: "40 links, of which one changes every 50 ms, with `ack=commit`; 400 reads a second over four edges, by an open loop, from 2 s " +
 			"before NATS is killed until 3 s after it is back. Each target carries its change's number. An answer's age is the time from the " +

@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"waypost/bench/fleet"
+	"waypost/bench/measure"
 )
 
 func (s *stage) hitBesideAFill(t *testing.T) {
 	const conns = 8
-	held := s.lasting(300*time.Millisecond, 3*time.Second)
+	held := s.Lasting(300*time.Millisecond, 3*time.Second)
 	var hits, fills []time.Duration
-	for round := range s.times(1, 3) {
+	for round := range s.Times(1, 3) {
 		links := s.bulk(t, fmt.Sprintf("pipeline-%d", round), 1+conns)
 		hot, cold := links[0], links[1:]
 		s.visit(t, links[:1], 1, 0).warm(t)
@@ -34,16 +35,16 @@ func (s *stage) hitBesideAFill(t *testing.T) {
 		}
 		all.Wait()
 	}
-	hit, fill := NewSample(hits), NewSample(fills)
+	hit, fill := measure.NewSample(hits), measure.NewSample(fills)
 	if fill.Quantile(0) < held*9/10 {
 		t.Errorf("a fill took %s, want it held for %s", fill.Quantile(0), held)
 	}
-	s.found(t, Figure{
+	s.Found(t, measure.Figure{
 		Name: "a hit with a fill of 3 s behind it on its connection", Unit: "pairs", N: hit.N(),
-		Values: []Value{
-			number("p50", ms(hit.Quantile(0.5)), "ms"),
-			most("max", ms(hit.Max()), 50, "ms"),
-			number("the fill's least", ms(fill.Quantile(0)), "ms"),
+		Values: []measure.Value{
+			measure.Number("p50", hit.Millis(0.5), "ms"),
+			measure.Most("max", hit.Millis(1), 50, "ms"),
+			measure.Number("the fill's least", fill.Millis(0), "ms"),
 		},
 		Method: "Two requests in one write on one connection: one for a link in L1, one for a link that no edge has read, whose fill a " +
 			"proxy before the origin holds until 3 s have passed. The time is from the write to the first one's whole answer. Eight such " +

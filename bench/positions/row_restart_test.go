@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"waypost/bench/fleet"
+	"waypost/bench/measure"
 )
 
 const restartMethod = "An edge that has answered 2,000 links, all of which are in L2, is stopped, 20 of them are changed, and it is started again, " +
@@ -19,7 +20,7 @@ const restartMethod = "An edge that has answered 2,000 links, all of which are i
 func (s *stage) restarts(t *testing.T) {
 	const stores = "waypost_edge_l2_stores_total"
 	e := s.Edges[0]
-	links := s.bulk(t, "warm", s.times(200, 2000))
+	links := s.bulk(t, "warm", s.Times(200, 2000))
 	s.Settle(t)
 	before := e.Metric(t, stores)
 	s.visit(t, links, 1, 0).warm(t)
@@ -37,13 +38,13 @@ func (s *stage) restarts(t *testing.T) {
 		if !saved {
 			name = "first 10 s of an edge without saved positions"
 		}
-		s.found(t, Figure{
+		s.Found(t, measure.Figure{
 			Name: name, Unit: "reads", N: got.Answers(), Method: restartMethod,
-			Values: []Value{
-				number("L2's hit ratio", got.Share("l2", "l2", "origin", "filter"), "%"),
-				number("fills", float64(got["origin"]), ""),
-				number("hits in L1", float64(got["l1"]), ""), number("in L2", float64(got["l2"]), ""),
-				number("unmarked", 100-got.Share("stale"), "%"),
+			Values: []measure.Value{
+				measure.Number("L2's hit ratio", got.Share("l2", "l2", "origin", "filter"), "%"),
+				measure.Number("fills", float64(got["origin"]), ""),
+				measure.Number("hits in L1", float64(got["l1"]), ""), measure.Number("in L2", float64(got["l2"]), ""),
+				measure.Number("unmarked", 100-got.Share("stale"), "%"),
 			},
 		})
 	}
@@ -61,8 +62,8 @@ func (s *stage) restart(t *testing.T, e *fleet.Edge, saved bool, links []fleet.L
 	s.write(t, writeEvery, 20, links, "commit")
 	e.Start(t)
 	v := s.visit(t, links, 8, 0)
-	n := int(s.lasting(time.Second, 10*time.Second) * 300 / time.Second)
-	_, err := Pace{Every: time.Second / 300, Jobs: n, Workers: len(v.conns)}.Run(t.Context(), func(worker, _ int) error { return v.any(worker) })
+	n := int(s.Lasting(time.Second, 10*time.Second) * 300 / time.Second)
+	_, err := measure.Pace{Every: time.Second / 300, Jobs: n, Workers: len(v.conns)}.Run(t.Context(), func(worker, _ int) error { return v.any(worker) })
 	if err != nil {
 		t.Error(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"waypost/bench/fleet"
+	"waypost/bench/measure"
 	"waypost/deploy/process"
 	"waypost/shared/feed"
 	"waypost/shared/link"
@@ -27,9 +28,9 @@ const spreadMethod = "200 changes a second, each an update of one of 2,000 links
 	"are far, the line's delay is taken off once, for the acknowledgement's way back."
 
 // spread writes n changes and waits until all members, edges at least, that pass of have acknowledged all of them.
-func (s *stage) spread(t *testing.T, n int, d time.Duration, views ...view) (spreads []Spread, late Sample) {
+func (s *stage) spread(t *testing.T, n int, d time.Duration, views ...view) (spreads []Spread, late measure.Sample) {
 	t.Helper()
-	links := s.bulk(t, "spread", s.times(100, 2000))
+	links := s.bulk(t, "spread", s.Times(100, 2000))
 	watch, err := NewWatch(s.NATS.URL(), prefix)
 	if err != nil {
 		t.Fatal(err)
@@ -88,50 +89,50 @@ func oneOfEachShard(links []fleet.Link) (some []fleet.Link) {
 }
 
 // figure is a spread's.
-func (s Spread) figure(name string, late Sample, bars ...Value) Figure {
+func (s Spread) figure(name string, late measure.Sample, bars ...measure.Value) measure.Figure {
 	values := append(bars,
-		number("p99.9", ms(s.FromCommit.Quantile(0.999)), "ms"), number("max", ms(s.FromCommit.Max()), "ms"),
-		number("from write p50", ms(s.FromWrite.Quantile(0.5)), "ms"), number("from write p99", ms(s.FromWrite.Quantile(0.99)), "ms"),
-		number("from feed p50", ms(s.FromHeard.Quantile(0.5)), "ms"), number("from feed p99", ms(s.FromHeard.Quantile(0.99)), "ms"),
-		number("load late p99", ms(late.Quantile(0.99)), "ms"))
-	return Figure{Name: name, Unit: "changes", N: s.Changes, Values: values, Method: spreadMethod}
+		measure.Number("p99.9", s.FromCommit.Millis(0.999), "ms"), measure.Number("max", s.FromCommit.Millis(1), "ms"),
+		measure.Number("from write p50", s.FromWrite.Millis(0.5), "ms"), measure.Number("from write p99", s.FromWrite.Millis(0.99), "ms"),
+		measure.Number("from feed p50", s.FromHeard.Millis(0.5), "ms"), measure.Number("from feed p99", s.FromHeard.Millis(0.99), "ms"),
+		measure.Number("load late p99", late.Millis(0.99), "ms"))
+	return measure.Figure{Name: name, Unit: "changes", N: s.Changes, Values: values, Method: spreadMethod}
 }
 
 func (s *stage) changesSpread(t *testing.T) {
-	spreads, late := s.spread(t, s.times(200, 10_000), 0, s.edges())
+	spreads, late := s.spread(t, s.Times(200, 10_000), 0, s.edges())
 	got := spreads[0]
-	s.found(t, got.figure(fmt.Sprintf("commit → applied at all of %d edges", len(s.Edges)), late,
-		most("p50", ms(got.FromCommit.Quantile(0.5)), 2, "ms"), most("p99", ms(got.FromCommit.Quantile(0.99)), 10, "ms")))
+	s.Found(t, got.figure(fmt.Sprintf("commit → applied at all of %d edges", len(s.Edges)), late,
+		measure.Most("p50", got.FromCommit.Millis(0.5), 2, "ms"), measure.Most("p99", got.FromCommit.Millis(0.99), 10, "ms")))
 }
 
 func (s *stage) changesSpreadFar(t *testing.T) {
 	defer s.distance(t, 0)
 	for _, d := range []time.Duration{10 * time.Millisecond, 50 * time.Millisecond} {
 		s.distance(t, d)
-		spreads, late := s.spread(t, s.times(50, 4000), d, s.edges())
+		spreads, late := s.spread(t, s.Times(50, 4000), d, s.edges())
 		got := spreads[0]
-		s.found(t, got.figure(fmt.Sprintf("commit → applied at all of %d edges, %s away", len(s.Edges), d), late,
-			number("p50", ms(got.FromCommit.Quantile(0.5)), "ms"),
-			most("p99", ms(got.FromCommit.Quantile(0.99)), ms(d)+10, "ms")))
+		s.Found(t, got.figure(fmt.Sprintf("commit → applied at all of %d edges, %s away", len(s.Edges), d), late,
+			measure.Number("p50", got.FromCommit.Millis(0.5), "ms"),
+			measure.Most("p99", got.FromCommit.Millis(0.99), measure.Millis(d)+10, "ms")))
 	}
 }
 
 func (s *stage) changesSpreadToMany(t *testing.T) {
-	n := s.times(10, 100)
+	n := s.Times(10, 100)
 	stop := s.follow(t, n)
 	defer s.joined(t, len(s.Edges))
 	defer stop()
 	s.joined(t, len(s.Edges)+n)
 	everyone := view{len(s.Edges) + n, func(string) bool { return true }}
-	spreads, late := s.spread(t, s.times(100, 10_000), 0, everyone, s.edges())
+	spreads, late := s.spread(t, s.Times(100, 10_000), 0, everyone, s.edges())
 	for i, of := range []string{"and", "beside"} {
 		got := spreads[i]
 		f := got.figure(fmt.Sprintf("commit → applied at all of %d edges, %s %d followers", len(s.Edges), of, n), late,
-			number("p50", ms(got.FromCommit.Quantile(0.5)), "ms"),
-			most("p99", ms(got.FromCommit.Quantile(0.99)), 25, "ms"))
+			measure.Number("p50", got.FromCommit.Millis(0.5), "ms"),
+			measure.Most("p99", got.FromCommit.Millis(0.99), 25, "ms"))
 		f.Method += " The followers are the edge's own code for the feed, in one process, each a member with connections and a " +
 			"table of its own, of 256 floors an array in place of 16,384; they answer no visitors."
-		s.found(t, f)
+		s.Found(t, f)
 	}
 }
 

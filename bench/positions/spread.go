@@ -3,6 +3,7 @@ package positions
 import (
 	"time"
 
+	"waypost/bench/measure"
 	"waypost/shared/feed"
 )
 
@@ -14,7 +15,7 @@ type Spread struct {
 	// FromCommit counts from when PostgreSQL began to write the commit to disk: longer than from commit to applied.
 	// FromWrite counts from the change's own time stamp, which is earlier in its transaction. FromHeard counts from when
 	// the change was heard, after its commit: without what publishing took.
-	FromCommit, FromWrite, FromHeard Sample
+	FromCommit, FromWrite, FromHeard measure.Sample
 }
 
 // Spread looks at the changes after the positions in from, up to those in to, and at the acknowledgements of members
@@ -54,7 +55,7 @@ func (h *heard) Spread(from, to *feed.Heads, n int, of func(id string) bool, bac
 			}
 		}
 	}
-	s.FromCommit, s.FromWrite, s.FromHeard = NewSample(committed), NewSample(written), NewSample(seen)
+	s.FromCommit, s.FromWrite, s.FromHeard = measure.NewSample(committed), measure.NewSample(written), measure.NewSample(seen)
 	return s
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"waypost/bench/measure"
 	"waypost/shared/feed"
 )
 
@@ -65,7 +66,7 @@ func TestSpreadLastsUntilTheLastMemberHasTheChange(t *testing.T) {
 	}
 	for _, tt := range []struct {
 		name string
-		got  Sample
+		got  measure.Sample
 		want [2]time.Duration
 	}{
 		{"from commit", got.FromCommit, [2]time.Duration{14 * time.Millisecond, 24 * time.Millisecond}},

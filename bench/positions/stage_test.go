@@ -60,7 +60,7 @@ func (m *measuring) single(t *testing.T) *stage {
 // regions is a fleet of two regions, of two edges each; in a small run, of one. Its commits are noted.
 func (m *measuring) regions() fleet.Spec {
 	spec := m.spec("eu", "us")
-	if m.full() {
+	if m.Full() {
 		spec = m.spec("eu", "eu", "us", "us")
 	}
 	spec.DurablePostgres = true
@@ -70,7 +70,7 @@ func (m *measuring) regions() fleet.Spec {
 // spec is what fleets have in common. A small run goes without what takes time or memory: an edge that was built with
 // the race detector needs more than a gigabyte to save its positions.
 func (m *measuring) spec(edges ...string) fleet.Spec {
-	return fleet.Spec{Binaries: binaries, Edges: edges, DurablePostgres: m.full(), KeepState: m.full()}
+	return fleet.Spec{Binaries: binaries, Edges: edges, DurablePostgres: m.Full(), KeepState: m.Full()}
 }
 
 // far is a fleet whose edges reach NATS and origin by a line.

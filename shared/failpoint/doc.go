@@ -11,6 +11,8 @@ const (
 	BeforePublish Point = "before-publish" // a write is committed, and nobody has been told
 	BeforeAnswer  Point = "before-answer"  // the edges that were waited for have the change, who wrote it knows nothing
 	EntryRead     Point = "entry-read"     // the origin has read what a fill is to bring, and holds the key's lock
+	StretchSent   Point = "stretch-sent"   // the origin has sent all that a stretch of clicks counts but its COMMIT
+	StretchKept   Point = "stretch-kept"   // a stretch of clicks is committed, and its edge knows nothing
 	WallClock     Point = "wall-clock"     // this machine's clock is read; see Clock
 )
 

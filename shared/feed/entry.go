@@ -38,10 +38,11 @@ type Body struct {
 	Suffix     link.Suffix
 	Class      link.Class
 	Clicks     bool // count clicks
+	Limited    bool // has max_clicks: where it leads is asked of the origin, for each use
 	StartsAt   int64
 	ExpiresAt  int64
-	CreatedAt  int64 // these three: microseconds since 1970 by PostgreSQL's clock, 0 = not set
-	Target     string
+	CreatedAt  int64  // these three: microseconds since 1970 by PostgreSQL's clock, 0 = not set
+	Target     string // empty only in a limited link, whose target is for uses alone
 	ExpiredURL string
 }
 
@@ -54,12 +55,18 @@ func Micros(t time.Time) int64 {
 	return t.UnixMicro()
 }
 
-const flagClicks = 1
+const (
+	flagClicks  = 1
+	flagLimited = 2
+)
 
 // Newer reports whether e is to replace old: a higher (epoch, position).
 func (e *Entry) Newer(old *Entry) bool {
 	return e.Epoch > old.Epoch || e.Epoch == old.Epoch && e.AsOf > old.AsOf
 }
+
+// Timed reports whether the entry means one thing now and another later.
+func (e *Entry) Timed() bool { return e.State == Enabled && (e.StartsAt != 0 || e.ExpiresAt != 0) }
 
 // Size is the memory an entry holds, in bytes: the struct and its one shared
 // string.
@@ -106,6 +113,9 @@ func (b *Body) Append(dst []byte) []byte {
 	if b.Clicks {
 		flags |= flagClicks
 	}
+	if b.Limited {
+		flags |= flagLimited
+	}
 	dst = binary.BigEndian.AppendUint64(dst, b.LinkID)
 	dst = binary.BigEndian.AppendUint16(dst, b.Status)
 	dst = append(dst, byte(b.Query), byte(b.Suffix), byte(b.Class), flags)
@@ -127,11 +137,11 @@ func (r *reader) body() Body {
 	b.Status = r.u16()
 	b.Query, b.Suffix, b.Class = link.Query(r.u8()), link.Suffix(r.u8()), link.Class(r.u8())
 	flags := r.u8()
-	b.Clicks = flags&flagClicks != 0
+	b.Clicks, b.Limited = flags&flagClicks != 0, flags&flagLimited != 0
 	b.StartsAt, b.ExpiresAt, b.CreatedAt = r.i64(), r.i64(), r.i64()
 	b.Target, b.ExpiredURL = r.string(), r.string()
 	known := b.State <= Disabled && b.Query <= link.QueryTarget && b.Suffix <= link.SuffixAppend &&
-		b.Class <= link.Strict && flags&^flagClicks == 0 && link.ValidStatus(int(b.Status)) && b.Target != ""
+		b.Class <= link.Strict && flags&^(flagClicks|flagLimited) == 0 && link.ValidStatus(int(b.Status)) && (b.Target != "" || b.Limited)
 	if !known {
 		r.fail()
 	}

@@ -2,6 +2,7 @@ package feed
 
 import (
 	"errors"
+	"reflect"
 	"testing"
 
 	"waypost/shared/link"
@@ -22,9 +23,14 @@ func TestEntryBytesRoundTrip(t *testing.T) {
 	t.Parallel()
 	disabled := liveEntry()
 	disabled.State, disabled.Clicks, disabled.ExpiredURL = Disabled, false, ""
+	limited, taken := liveEntry(), liveEntry()
+	limited.Limited, limited.Target = true, ""
+	taken.Limited = true
 	for name, want := range map[string]*Entry{
 		"live":      liveEntry(),
 		"disabled":  disabled,
+		"limited":   limited,
+		"one use":   taken,
 		"tombstone": {Epoch: 1, AsOf: 9, Version: 7, Key: link.Key{Code: "gone"}},
 		"no row":    {Epoch: 1, AsOf: 9, Key: link.Key{Code: "never"}},
 	} {
@@ -54,7 +60,7 @@ func TestParseEntryRefusesWhatItDoesNotKnow(t *testing.T) {
 		"suffix":  func(e *Entry) { e.Suffix = link.SuffixAppend + 1 },
 		"class":   func(e *Entry) { e.Class = link.Strict + 1 },
 		"status":  func(e *Entry) { e.Status = 303 },
-		"target":  func(e *Entry) { e.Target = "" },
+		"target":  func(e *Entry) { e.Target = "" }, // which only a limited link may lack
 		"absurd":  func(e *Entry) { e.Target = string(make([]byte, maxString+1)) },
 		"version": nil,
 	} {
@@ -108,12 +114,6 @@ func TestPurgesLeaveNoEntry(t *testing.T) {
 
 func TestMessagesRoundTrip(t *testing.T) {
 	t.Parallel()
-	heads := Heads{Epoch: 2, Now: 77}
-	heads.Seq[0], heads.Seq[ConfigShard] = 1<<60, 3
-	if got, err := ParseHeads(heads.Append(nil)); err != nil || *got != heads {
-		t.Errorf("heads: got %v, %v, want %v", got, err, heads)
-	}
-
 	row := &Change{Epoch: 2, Shard: 5, Seq: 8, Kind: Purge, Key: link.Key{Code: "x"}}
 	changes := Changes{Epoch: 2, Shard: 5, Head: 9, Rows: []*Change{row}}
 	got, err := ParseChanges(changes.Append(nil))
@@ -139,6 +139,8 @@ func FuzzParse(f *testing.F) {
 	f.Add((&Changes{Epoch: 1, Rows: []*Change{&c}}).Append(nil))
 	f.Add((&Codes{Epoch: 1, Hashes: []uint64{1}}).Append(nil))
 	f.Add((&Heads{Epoch: 1}).Append(nil))
+	f.Add(headsWithSalts().Append(nil))
+	f.Add((&Use{Verdict: UseTaken, Entry: liveEntry()}).Append(nil))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if e, err := ParseEntry(b); err == nil {
 			again, err := ParseEntry(e.Append(nil))
@@ -159,6 +161,17 @@ func FuzzParse(f *testing.F) {
 		if c, err := ParseCodes(b); err == nil && len(c.Hashes) > MaxCodes {
 			t.Errorf("%d hashes in one page", len(c.Hashes))
 		}
-		_, _ = ParseHeads(b)
+		if h, err := ParseHeads(b); err == nil {
+			again, err := ParseHeads(h.Append(nil))
+			if err != nil || !reflect.DeepEqual(again, h) || len(h.Salts) > MaxSalts {
+				t.Errorf("heads %+v came back as %+v, %v", h, again, err)
+			}
+		}
+		if u, err := ParseUse(b); err == nil {
+			again, err := ParseUse(u.Append(nil))
+			if err != nil || !reflect.DeepEqual(again, u) || u.Verdict == UseTaken && u.Entry.Target == "" {
+				t.Errorf("use %+v came back as %+v, %v", u, again, err)
+			}
+		}
 	})
 }

@@ -13,6 +13,10 @@ type Heads struct {
 	Now   int64 // PostgreSQL's clock at the read, microseconds since 1970
 	Bound int64 // B: how old an unmarked answer may be, microseconds
 	Seq   [AllShards]uint64
+
+	// Salts are those of the days that the answer may be used on, at most
+	// MaxSalts, in ascending order of days; none where nobody counts visitors.
+	Salts []Salt
 }
 
 // Append appends the heads' bytes.
@@ -24,7 +28,7 @@ func (h *Heads) Append(dst []byte) []byte {
 	for _, seq := range h.Seq {
 		dst = binary.AppendUvarint(dst, seq)
 	}
-	return dst
+	return appendSalts(dst, h.Salts)
 }
 
 // ParseHeads reads what Append wrote. The error is ErrFormat.
@@ -37,6 +41,7 @@ func ParseHeads(b []byte) (*Heads, error) {
 	for i := range h.Seq {
 		h.Seq[i] = r.uvarint()
 	}
+	h.Salts = r.salts()
 	if err := r.end(); err != nil {
 		return nil, err
 	}

@@ -41,7 +41,9 @@ type request struct {
 
 type origin struct {
 	http fasthttp.HostClient
-	base string // path before the protocol's own
+	once *fasthttp.HostClient // for what must not be sent twice
+	long *fasthttp.HostClient // for what may take its time
+	base string               // path before the protocol's own
 }
 
 // Config is what a Client is made of.
@@ -69,14 +71,16 @@ func New(cfg Config) (*Client, error) {
 			ReadTimeout:               ioTimeout, // these two also bound a TLS handshake, which
 			WriteTimeout:              ioTimeout, // the deadline of a call does not reach
 			MaxConnWaitTimeout:        time.Second,
-			MaxIdemponentCallAttempts: 2, // a kept connection may have been closed on the other side
-			RetryIfErr:                func(*fasthttp.Request, int, error) (reset, again bool) { return false, true },
+			MaxIdemponentCallAttempts: attempts,
 			MaxResponseBodySize:       maxAnswer,
 			DialDualStack:             true,
 		}}
+		o.http.RetryIfErr = anew(&o.http)
 		if isTLS {
 			o.http.TLSConfig = &tls.Config{MinVersion: tls.VersionTLS12, ServerName: u.Hostname()}
 		}
+		o.once = newOnce(&o.http)
+		o.long = newLong(&o.http)
 		c.origins = append(c.origins, o)
 	}
 	if len(c.origins) == 0 {
@@ -85,16 +89,36 @@ func New(cfg Config) (*Client, error) {
 	return c, nil
 }
 
+// attempts at one origin: a kept connection may have been closed on the other
+// side.
+const attempts = 2
+
+// anew lets a failed request be sent again, over a new connection: where one was
+// closed on the other side, as by an origin that was restarted, all of them were.
+func anew(client *fasthttp.HostClient) fasthttp.RetryIfErrFunc {
+	return func(*fasthttp.Request, int, error) (reset, again bool) {
+		client.CloseIdleConnections()
+		return false, true
+	}
+}
+
 // Close drops the idle connections.
 func (c *Client) Close() {
 	for _, o := range c.origins {
 		o.http.CloseIdleConnections()
+		o.once.CloseIdleConnections()
+		o.long.CloseIdleConnections()
 	}
 }
 
 // call asks one origin after the other until one answers 200 or the context
 // ends. The body belongs to the caller.
 func (c *Client) call(ctx context.Context, r request) ([]byte, error) {
+	return c.ask(ctx, r, func(o *origin) *fasthttp.HostClient { return &o.http })
+}
+
+// ask is call over one of the clients of each origin.
+func (c *Client) ask(ctx context.Context, r request, over func(*origin) *fasthttp.HostClient) ([]byte, error) {
 	deadline := deadlineOf(ctx)
 	var err error
 	first := c.good.Load()
@@ -104,7 +128,7 @@ func (c *Client) call(ctx context.Context, r request) ([]byte, error) {
 		// All but the last origin get a share of the time, so that a silent one
 		// leaves some for the next.
 		until := time.Now().Add(time.Until(deadline) / time.Duration(len(c.origins)-i))
-		if body, err = c.origins[n].do(r, c.auth, until); err == nil {
+		if body, err = c.origins[n].send(over(c.origins[n]), r, c.auth, until); err == nil {
 			c.good.Store(uint32(n)) //nolint:gosec // index of a short list
 			return body, nil
 		}
@@ -124,6 +148,10 @@ func deadlineOf(ctx context.Context) time.Time {
 
 // do sends one request to this origin. The body belongs to the caller.
 func (o *origin) do(r request, auth string, deadline time.Time) ([]byte, error) {
+	return o.send(&o.http, r, auth, deadline)
+}
+
+func (o *origin) send(client *fasthttp.HostClient, r request, auth string, deadline time.Time) ([]byte, error) {
 	req, resp := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
 	defer fasthttp.ReleaseRequest(req)
 	defer fasthttp.ReleaseResponse(resp)
@@ -138,7 +166,7 @@ func (o *origin) do(r request, auth string, deadline time.Time) ([]byte, error) 
 	if o.http.IsTLS {
 		req.URI().SetScheme("https")
 	}
-	if err := o.http.DoDeadline(req, resp, deadline); err != nil {
+	if err := client.DoDeadline(req, resp, deadline); err != nil {
 		return nil, fmt.Errorf("origin %s: %w", o.http.Addr, err)
 	}
 	if resp.StatusCode() != fasthttp.StatusOK && resp.StatusCode() != fasthttp.StatusNoContent {

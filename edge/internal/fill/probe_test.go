@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"reflect"
 	"sync/atomic"
 	"testing"
 
@@ -30,7 +31,7 @@ func TestProbeSaysWhereTheEdgeStands(t *testing.T) {
 	t.Parallel()
 	want := feed.Probe{Member: member, Epoch: 4, Leaving: true}
 	want.Applied[3] = 77
-	heads := feed.Heads{Epoch: 4, Bound: 1_000_000}
+	heads := feed.Heads{Epoch: 4, Bound: 1_000_000, Salts: []feed.Salt{{Day: 20_000, Key: [feed.SaltSize]byte{1}}}}
 	heads.Seq[3] = 78
 	c := origins(t, func(w http.ResponseWriter, r *http.Request) {
 		if p, err := feed.ParseProbe(posted(t, r, "/v1/probe")); err != nil || *p != want {
@@ -38,7 +39,7 @@ func TestProbeSaysWhereTheEdgeStands(t *testing.T) {
 		}
 		_, _ = w.Write(heads.Append(nil))
 	})
-	if got, err := c.Probe(t.Context(), &want); err != nil || *got != heads {
+	if got, err := c.Probe(t.Context(), &want); err != nil || !reflect.DeepEqual(got, &heads) {
 		t.Errorf("got %+v, %v, want %+v", got, err, heads)
 	}
 }

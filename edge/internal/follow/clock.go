@@ -26,6 +26,7 @@ type estimate struct {
 	at    feed.Instant // a local instant …
 	now   int64        // … and PostgreSQL's clock at it, microseconds since 1970
 	round time.Duration
+	guess bool // no probe was answered yet
 }
 
 // unmeasured is the round trip of an estimate that the next probe replaces.
@@ -34,7 +35,7 @@ const unmeasured = time.Duration(math.MaxInt64)
 // guess takes this machine's clock until the first probe; start is the instant
 // that Instants count from.
 func (c *clock) guess(start time.Time) {
-	c.estimate.Store(&estimate{at: 1, now: failpoint.Clock(start).UnixMicro(), round: unmeasured})
+	c.estimate.Store(&estimate{at: 1, now: failpoint.Clock(start).UnixMicro(), round: unmeasured, guess: true})
 }
 
 // observe takes one probe: the answered clock in microseconds since 1970, when
@@ -52,11 +53,15 @@ func (c *clock) observe(now int64, sent, received feed.Instant) {
 // The next probe replaces it, whatever its round trip. One goroutine at a time, the one of observe.
 func (c *clock) skip(d time.Duration) {
 	old := c.estimate.Load()
-	c.estimate.Store(&estimate{at: old.at, now: old.now + d.Microseconds(), round: unmeasured})
+	c.estimate.Store(&estimate{at: old.at, now: old.now + d.Microseconds(), round: unmeasured, guess: old.guess})
 }
 
 // measured reports whether the estimate is a probe's.
 func (c *clock) measured() bool { return c.estimate.Load().round != unmeasured }
+
+// told reports whether the estimate came from a probe, if a long time ago. Safe
+// for concurrent use.
+func (c *clock) told() bool { return !c.estimate.Load().guess }
 
 // at is the estimated clock at an instant, in microseconds since 1970. Safe for
 // concurrent use.

@@ -43,8 +43,12 @@ func TestTheClockPrefersShortRoundTrips(t *testing.T) {
 	)
 	var c clock
 	c.guess(time.Now())
-	if c.measured() {
-		t.Error("a guess counts as measured")
+	if c.measured() || c.told() {
+		t.Error("a guess counts as measured, or as told")
+	}
+	c.skip(time.Minute)
+	if c.told() {
+		t.Error("after a suspend a guess counts as told")
 	}
 	c.observe(1_000_000, at, at+quick)
 	c.observe(9_000_000, at, at+slow) // dropped
@@ -56,6 +60,9 @@ func TestTheClockPrefersShortRoundTrips(t *testing.T) {
 		t.Errorf("after %v: got %d, want %d", 2*window, got, want)
 	}
 	c.skip(time.Minute)
+	if c.measured() || !c.told() {
+		t.Error("after a suspend the clock must count as told, and as not measured")
+	}
 	if got, want := c.at(later), int64(9_000_000-50_000+60_000_000); got != want {
 		t.Errorf("after a suspend: got %d, want %d", got, want)
 	}

@@ -16,7 +16,6 @@ import (
 const (
 	stateFile = "floors"
 	stateNext = "floors.new"
-	stateLock = "lock"
 )
 
 // errInUse says that another edge keeps its state in the folder.
@@ -44,12 +43,13 @@ type file interface {
 }
 
 // OpenState takes hold of a state folder and makes it where it is missing. The
-// error says so where another process holds it.
+// error says so where another process holds it. It is the folder itself that is
+// locked: on a full or read-only disk no file could be made for that.
 func OpenState(dir string) (*State, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("state folder: %w", err)
 	}
-	lock, err := os.OpenFile(filepath.Join(dir, stateLock), os.O_CREATE|os.O_RDWR, 0o600) //nolint:gosec // the path is configured
+	lock, err := os.Open(dir) //nolint:gosec // the path is configured
 	if err != nil {
 		return nil, fmt.Errorf("state folder: %w", err)
 	}
@@ -64,9 +64,11 @@ func OpenState(dir string) (*State, error) {
 	return nil, fmt.Errorf("state folder %s: %w", dir, err)
 }
 
-// Close lets go of the folder. The lock's file stays: who removes it could
-// remove the next holder's.
-func (s *State) Close() error { return s.lock.Close() }
+// Close lets go of the folder.
+func (s *State) Close() error {
+	// A child that is being forked this moment has it open until its exec.
+	return errors.Join(unix.Flock(int(s.lock.Fd()), unix.LOCK_UN), s.lock.Close())
+}
 
 // Load reads what the last process saved; slots is the table's size. It is nil
 // where there is nothing, and nil with an error that says why where there is

@@ -10,7 +10,7 @@ import (
 
 // Not under the race detector, which makes sync.Pool forget at random.
 func TestAMillionL1HitsAllocateAtMost16BytesEach(t *testing.T) {
-	h, ctx, end := hot(t)
+	h, ctx, end := hot(t, true)
 	defer end()
 	const hits = 1_000_000
 	var before, after runtime.MemStats
@@ -26,17 +26,22 @@ func TestAMillionL1HitsAllocateAtMost16BytesEach(t *testing.T) {
 }
 
 func TestAnL1HitDoesNotAllocate(t *testing.T) {
-	h, ctx, end := hot(t)
-	defer end()
-	serve := func() {
-		ctx.Response.Reset()
-		h.serve(ctx)
-		if ctx.Response.StatusCode() != 302 {
-			t.Fatalf("got status %d, want 302", ctx.Response.StatusCode())
+	for _, clicks := range []bool{false, true} {
+		h, ctx, end := hot(t, clicks)
+		serve := func() {
+			ctx.Response.Reset()
+			h.serve(ctx)
+			if ctx.Response.StatusCode() != 302 {
+				t.Fatalf("got status %d, want 302", ctx.Response.StatusCode())
+			}
 		}
-	}
-	serve()
-	if got := testing.AllocsPerRun(10_000, serve); got != 0 {
-		t.Errorf("got %v allocations a hit, want 0", got)
+		serve()
+		if got := testing.AllocsPerRun(10_000, serve); got != 0 {
+			t.Errorf("clicks %v: got %v allocations a hit, want 0", clicks, got)
+		}
+		if d, ok := h.Clicks.(*dropped); clicks && (!ok || d.clicks < 10_000 || d.visitors != d.clicks) {
+			t.Errorf("counted %+v, want every hit, with its visitor", d)
+		}
+		end()
 	}
 }

@@ -26,9 +26,9 @@ const (
 
 // cacheStatus holds the values of Cache-Status (RFC 9211), made once.
 type cacheStatus struct {
-	l1, l2, filter, origin, stale, missed string
+	l1, l2, filter, origin, stale, missed, bypass string
 
-	aged string // up to the number of seconds, for answers that are marked
+	aged, bypassAged string // up to the number of seconds, for answers that are marked
 }
 
 func newCacheStatus(region string) cacheStatus {
@@ -40,7 +40,10 @@ func newCacheStatus(region string) cacheStatus {
 		origin: name + "; fwd=miss; detail=origin",
 		stale:  name + "; fwd=stale; detail=origin",
 		missed: name + "; fwd=miss",
+		bypass: name + "; fwd=bypass",
 		aged:   name + "; hit; ttl=-",
+
+		bypassAged: name + "; fwd=bypass; ttl=-",
 	}
 }
 
@@ -64,22 +67,24 @@ func setCacheStatus(ctx *fasthttp.RequestCtx, value string) {
 	ctx.Response.Header.Set(headerCacheStatus, value)
 }
 
-// markStale says of an answer that it may be out of date, and since when.
-// Nobody may keep it.
-func (h *handler) markStale(ctx *fasthttp.RequestCtx, age time.Duration) {
+// markStale says of an answer that it may be out of date, and since when; aged
+// is the Cache-Status up to the seconds. Nobody may keep it.
+func markStale(ctx *fasthttp.RequestCtx, aged string, age time.Duration) {
 	seconds := strconv.FormatInt(int64(age/time.Second), 10)
-	setCacheStatus(ctx, h.status.aged+seconds+"; detail=stale")
+	setCacheStatus(ctx, aged+seconds+"; detail=stale")
 	ctx.Response.Header.Set(fasthttp.HeaderAge, seconds)
 	ctx.Response.Header.Set(fasthttp.HeaderCacheControl, noStore)
 }
 
 // redirectLive sends a visitor to location. Only a permanent redirect may be
-// kept, and never beyond the link's end.
+// kept, never beyond the link's end, and never that of a limited link: a browser
+// would lead on without a use.
 func redirectLive(ctx *fasthttp.RequestCtx, e *feed.Entry, location []byte, now int64) {
 	header := &ctx.Response.Header
 	header.SetStatusCode(int(e.Status))
 	header.SetBytesV(fasthttp.HeaderLocation, location)
-	if e.Status == fasthttp.StatusMovedPermanently || e.Status == fasthttp.StatusPermanentRedirect {
+	permanent := e.Status == fasthttp.StatusMovedPermanently || e.Status == fasthttp.StatusPermanentRedirect
+	if permanent && !e.Limited {
 		header.Set(fasthttp.HeaderCacheControl, keep(e.ExpiresAt, now))
 		return
 	}
@@ -98,9 +103,10 @@ func keep(expiresAt, now int64) string {
 	return "private, max-age=" + strconv.FormatInt(max(left, 0), 10)
 }
 
-func redirectTo(ctx *fasthttp.RequestCtx, status int, location string) {
-	ctx.Response.Header.SetStatusCode(status)
-	ctx.Response.Header.Set(fasthttp.HeaderLocation, location)
+// redirectTo sends a visitor elsewhere for now.
+func redirectTo(ctx *fasthttp.RequestCtx, location []byte) {
+	ctx.Response.Header.SetStatusCode(fasthttp.StatusFound)
+	ctx.Response.Header.SetBytesV(fasthttp.HeaderLocation, location)
 	ctx.Response.Header.Set(fasthttp.HeaderCacheControl, noStore)
 }
 
@@ -146,7 +152,7 @@ func (h *handler) fixed(ctx *fasthttp.RequestCtx, path []byte) bool {
 	switch string(path) {
 	case "/":
 		if h.HomeURL != "" {
-			redirectTo(ctx, fasthttp.StatusFound, h.HomeURL)
+			redirectTo(ctx, []byte(h.HomeURL))
 		} else {
 			text(ctx, fasthttp.StatusOK, "Short links by Waypost.\n")
 		}

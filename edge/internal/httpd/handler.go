@@ -2,7 +2,6 @@ package httpd
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"net"
 	"net/netip"
@@ -13,6 +12,8 @@ import (
 	"github.com/valyala/fasthttp"
 
 	"waypost/edge/internal/redirect"
+	"waypost/edge/internal/visitor"
+	"waypost/shared/click"
 	"waypost/shared/feed"
 	"waypost/shared/link"
 	"waypost/shared/ops"
@@ -32,6 +33,8 @@ type Config struct {
 	Resolve func(ctx context.Context, domain string, code []byte, hash uint64) (redirect.Answer, error)
 	// Mark decides, right before an answer goes out, how it may.
 	Mark func(a redirect.Answer, at feed.Instant) (redirect.Marking, time.Duration)
+	// Use asks the origin for one use of a limited link, bounded in time by itself.
+	Use func(ctx context.Context, key link.Key, hash uint64) (feed.Verdict, redirect.Answer, error)
 	// Served is told of every answer that went out unmarked.
 	Served func(e *feed.Entry, at feed.Instant)
 	// ConfigLease is the lease of the config shard; it is loaded before Settings.
@@ -42,16 +45,24 @@ type Config struct {
 	// Clock reads this machine's monotonic clock and, derived from it,
 	// PostgreSQL's in microseconds since 1970.
 	Clock func() (at feed.Instant, now int64)
+	// Told says whether Clock's second half is PostgreSQL's: until it is, a link
+	// that begins or ends at some time is withheld.
+	Told func() bool
 	// Client is the visitor's address, by the trusted proxies in between. The
 	// header lines may not be kept.
 	Client func(peer netip.Addr, forwardedFor [][]byte) netip.Addr
 	// Admit takes a token from a client; if there is none, one will be there in
 	// retryAfter seconds.
-	Admit       func(ctx context.Context, client netip.Addr) (retryAfter int, ok bool)
-	LimitPolicy string // the RateLimit-Policy header of a limited answer
-	MaxConns    int    // connections at once; each may hold some 40 KiB
-	Metrics     *Metrics
-	Logger      *slog.Logger
+	Admit func(ctx context.Context, client netip.Addr) (retryAfter int, ok bool)
+	// Describe fills in what a click says of its visitor; r.At is set. It keeps
+	// neither.
+	Describe      func(from *visitor.Request, r *click.Record)
+	CountryHeader string  // in which a proxy says the visitor's country; "" for none
+	Clicks        counter // nil: no click is counted
+	LimitPolicy   string  // the RateLimit-Policy header of a limited answer
+	MaxConns      int     // connections at once; each may hold some 40 KiB
+	Metrics       *Metrics
+	Logger        *slog.Logger
 }
 
 // handler answers requests. It is safe for concurrent use.
@@ -70,6 +81,8 @@ type scratch struct {
 	host     [256]byte
 	key      [512]byte
 	location []byte
+	visitor  visitor.Request
+	click    click.Record
 }
 
 func newHandler(cfg Config, base context.Context, draining func() bool) *handler { //nolint:revive // base is kept, not used here
@@ -105,7 +118,8 @@ func (h *handler) serve(ctx *fasthttp.RequestCtx) {
 // answer takes a request all the way: limit, method, path, domain, tiers,
 // verdict. It says which tier the answer came from.
 func (h *handler) answer(ctx *fasthttp.RequestCtx) tier {
-	if retryAfter, ok := h.Admit(h.base, h.client(ctx)); !ok {
+	client := h.client(ctx)
+	if retryAfter, ok := h.Admit(h.base, client); !ok {
 		h.limited(ctx, retryAfter)
 		return tierNone
 	}
@@ -141,83 +155,15 @@ func (h *handler) answer(ctx *fasthttp.RequestCtx) tier {
 			domain = d.Host
 		}
 	}
-	found, err := h.Resolve(h.base, domain, asked.Code, hash(s, domain, asked.Code))
-	if err != nil {
+	v := visit{client: client, domain: domain, asked: asked, query: query, hash: hash(s, domain, asked.Code), lease: lease}
+	if v.found, err = h.Resolve(h.base, domain, asked.Code, v.hash); err != nil {
 		setCacheStatus(ctx, h.status.missed)
 		h.refused(ctx, err)
 		return tierNone
 	}
-	found.Lease = min(found.Lease, lease)
-	h.reply(ctx, s, &found, &asked, query)
-	return tierOf(found.Tier)
-}
-
-// reply writes what the entry means for this request at this moment. The clock
-// is read here, once, as late as can be: what the lease allowed when the tiers
-// were asked it may not allow any more.
-func (h *handler) reply(ctx *fasthttp.RequestCtx, s *scratch, found *redirect.Answer, asked *link.Path, query []byte) {
-	at, now := h.Clock()
-	how, age := h.Mark(*found, at)
-	if how == redirect.Withheld {
-		setCacheStatus(ctx, h.status.missed)
-		unavailable(ctx)
-		return
-	}
-	e := found.Entry
-	verdict := redirect.Judge(e, now)
-	if len(asked.Suffix) > 0 && e.Suffix == link.SuffixOff {
-		verdict = redirect.Unknown // no such path, whatever became of the link
-	}
-	switch verdict {
-	case redirect.Unknown:
-		plain(ctx, fasthttp.StatusNotFound)
-	case redirect.Gone:
-		plain(ctx, fasthttp.StatusGone)
-	case redirect.Moved:
-		if asked.Preview { // a preview never sends anybody on
-			plain(ctx, fasthttp.StatusGone)
-			break
-		}
-		redirectTo(ctx, fasthttp.StatusFound, e.ExpiredURL)
-	case redirect.Live:
-		h.live(ctx, s, e, asked, query, now)
-	}
-	if how == redirect.Marked {
-		h.markStale(ctx, age)
-		return
-	}
-	setCacheStatus(ctx, h.status.of(found))
-	h.Served(e, at)
-}
-
-// live answers for a link that leads somewhere now.
-func (h *handler) live(ctx *fasthttp.RequestCtx, s *scratch, e *feed.Entry, asked *link.Path, query []byte, now int64) {
-	if asked.Preview {
-		preview(ctx, e)
-		return
-	}
-	location, err := link.AppendLocation(s.location[:0], e.Target, e.Query, query, e.Suffix, asked.Suffix)
-	s.location = location[:0]
-	if err != nil {
-		h.refused(ctx, err)
-		return
-	}
-	redirectLive(ctx, e, location, now)
-}
-
-// refused maps an error of the path or the tiers to its answer.
-func (h *handler) refused(ctx *fasthttp.RequestCtx, err error) {
-	switch {
-	case err == link.ErrNotFound: //nolint:errorlint // travels unwrapped here
-		plain(ctx, fasthttp.StatusNotFound)
-	case err == link.ErrMalformedPath, err == link.ErrMalformedQuery: //nolint:errorlint // travel unwrapped here
-		plain(ctx, fasthttp.StatusBadRequest)
-	case errors.Is(err, link.ErrUnavailable), errors.Is(err, redirect.ErrUnready):
-		unavailable(ctx)
-	default:
-		h.Logger.Error("answering a request", slog.Any("error", err), slog.String("request_id", requestID(ctx)))
-		plain(ctx, fasthttp.StatusInternalServerError)
-	}
+	v.found.Lease = min(v.found.Lease, lease)
+	h.reply(ctx, s, &v)
+	return tierOf(v.found.Tier)
 }
 
 // client is the visitor's address; the zero Addr where the connection has none.

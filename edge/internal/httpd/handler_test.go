@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/netip"
@@ -16,6 +17,8 @@ import (
 
 	"waypost/edge/internal/l1"
 	"waypost/edge/internal/redirect"
+	"waypost/edge/internal/visitor"
+	"waypost/shared/click"
 	"waypost/shared/feed"
 	"waypost/shared/link"
 )
@@ -37,6 +40,7 @@ type stage struct {
 	lease   feed.Instant
 	age     time.Duration
 	leaving bool
+	untold  bool // PostgreSQL's clock is not known
 }
 
 func newStage(tb testing.TB) *stage {
@@ -68,6 +72,7 @@ func newStage(tb testing.TB) *stage {
 		Served:      func(*feed.Entry, feed.Instant) {},
 		ConfigLease: func() feed.Instant { return 1 },
 		Clock:       func() (feed.Instant, int64) { return 1, now },
+		Told:        func() bool { return !s.untold },
 		Client:      func(peer netip.Addr, _ [][]byte) netip.Addr { return peer },
 		Admit: func(context.Context, netip.Addr) (int, bool) {
 			return s.refuse, s.refuse == 0
@@ -332,6 +337,33 @@ func TestAWithheldAnswerIs503(t *testing.T) {
 	s.want(t, s.get(t, "GET /abc"), 503, "Retry-After: 1", "Cache-Control: no-store", "Cache-Status: waypost-eu; fwd=miss", "Location: ")
 }
 
+// An edge that was started while no origin answers has this machine's clock
+// alone, by which no link may end or not have begun.
+func TestWhatBeginsOrEndsIsWithheldUntilTheClockIsTold(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		body feed.Body
+		want int
+	}{
+		"begins later": {feed.Body{State: feed.Enabled, StartsAt: now + 1}, 503},
+		"has begun":    {feed.Body{State: feed.Enabled, StartsAt: now}, 503},
+		"ends later":   {feed.Body{State: feed.Enabled, ExpiresAt: now + 1}, 503},
+		"has ended":    {feed.Body{State: feed.Enabled, ExpiresAt: now}, 503},
+		"moved":        {feed.Body{State: feed.Enabled, ExpiresAt: now, ExpiredURL: "https://example.com/over"}, 503},
+		"always":       {feed.Body{State: feed.Enabled}, 302},
+		"disabled":     {feed.Body{State: feed.Disabled, ExpiresAt: now + 1}, 410},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t)
+			c.body.Target = "https://example.com/"
+			s.put(c.body)
+			s.mark, s.untold = redirect.Marked, true
+			s.want(t, s.get(t, "GET /abc"), c.want)
+		})
+	}
+}
+
 func TestLimitedSaysWhenToComeBack(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
@@ -432,10 +464,20 @@ func TestForwardedHeadersReachTheClientRule(t *testing.T) {
 	}
 }
 
-// hot is a handler over the real rule with one hot entry.
-func hot(tb testing.TB) (*handler, *fasthttp.RequestCtx, func()) {
+// hot is a handler over the real rule with one hot entry, whose clicks are
+// described in full and then dropped, or not counted at all.
+func hot(tb testing.TB, clicks bool) (*handler, *fasthttp.RequestCtx, func()) {
 	tb.Helper()
 	s := newStage(tb)
+	facts, err := visitor.New(tb.Context(), visitor.Config{Logger: s.Logger})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	facts.Learn([]feed.Salt{{Day: feed.Day(now)}})
+	s.Describe = facts.Describe
+	if clicks {
+		s.Clicks = &dropped{}
+	}
 	key := link.Key{Code: "abc"}
 	table := feed.NewTable(1024, 1)
 	table.Reset(feed.Shard(key.Hash()), 1, 1)
@@ -447,7 +489,7 @@ func hot(tb testing.TB) (*handler, *fasthttp.RequestCtx, func()) {
 		tb.Fatal(err)
 	}
 	cache.Store(key.Hash(), &feed.Entry{Epoch: 1, AsOf: 1, Version: 1, Key: key, Body: feed.Body{
-		State: feed.Enabled, Status: 302, Target: "https://example.com/a?b=1#c", Query: link.QueryAppend,
+		State: feed.Enabled, Status: 302, Target: "https://example.com/a?b=1#c", Query: link.QueryAppend, Clicks: true,
 	}})
 	cache.Wait()
 	resolver := redirect.New(redirect.Config{
@@ -461,15 +503,40 @@ func hot(tb testing.TB) (*handler, *fasthttp.RequestCtx, func()) {
 	req.Header.SetHost("Go.Example:8080")
 	ctx.Init(&req, &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 1}, nil)
 	ctx.Request.Header.SetHost("short.example")
+	for name, value := range map[string]string{
+		"User-Agent":      "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36",
+		"Accept":          "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8",
+		"Accept-Encoding": "gzip, deflate, br, zstd", "Accept-Language": "de-DE,de;q=0.9,en;q=0.8",
+		"Referer": "https://news.example/", "Sec-Fetch-Mode": "navigate", "Upgrade-Insecure-Requests": "1",
+	} {
+		ctx.Request.Header.Set(name, value)
+	}
 	return s.handler, ctx, cache.Close
 }
 
+// dropped is a counter that keeps nothing.
+type dropped struct{ clicks, visitors int }
+
+func (d *dropped) Count(r *click.Record) uint64 {
+	d.clicks++
+	if r.Visitor != 0 {
+		d.visitors++
+	}
+	return 0
+}
+func (*dropped) Cancel(uint64, *click.Record) {}
+func (*dropped) Orphan(int64)                 {}
+
 func BenchmarkL1Hit(b *testing.B) {
-	h, ctx, end := hot(b)
-	defer end()
-	b.ReportAllocs()
-	for b.Loop() {
-		ctx.Response.Reset()
-		h.serve(ctx)
+	for _, clicks := range []bool{false, true} {
+		b.Run(fmt.Sprintf("clicks=%v", clicks), func(b *testing.B) {
+			h, ctx, end := hot(b, clicks)
+			defer end()
+			b.ReportAllocs()
+			for b.Loop() {
+				ctx.Response.Reset()
+				h.serve(ctx)
+			}
+		})
 	}
 }

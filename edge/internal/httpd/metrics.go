@@ -33,6 +33,7 @@ var statuses = [...]int{ //nolint:gochecknoglobals // constant table
 type Metrics struct {
 	requests [tiers][600]prometheus.Counter
 	latency  [tiers]prometheus.Observer
+	faults   prometheus.Counter
 }
 
 // NewMetrics registers the listener's metrics.
@@ -46,8 +47,12 @@ func NewMetrics(reg prometheus.Registerer) *Metrics {
 		Help:    "Time from the request's head to its answer, by tier.",
 		Buckets: []float64{25e-6, 100e-6, 500e-6, 1e-3, 2.5e-3, 5e-3, 10e-3, 25e-3, 50e-3, 0.1, 0.25, 1, 5},
 	}, []string{"tier"})
-	reg.MustRegister(requests, latency)
-	m := &Metrics{}
+	faults := prometheus.NewCounter(prometheus.CounterOpts{
+		Name: "waypost_edge_click_panics_total",
+		Help: "Panics while a click was counted; their visitors were answered. Must stay 0.",
+	})
+	reg.MustRegister(requests, latency, faults)
+	m := &Metrics{faults: faults}
 	for t, name := range [tiers]string{"none", "l1", "l2", "filter", "origin"} {
 		m.latency[t] = latency.WithLabelValues(name)
 		for _, status := range statuses {

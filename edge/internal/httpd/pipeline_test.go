@@ -98,6 +98,7 @@ func TestAHitDoesNotWaitForTheFillBehindIt(t *testing.T) {
 		ConfigLease: func() feed.Instant { return 1 },
 		Settings:    func() *feed.Config { return nil },
 		Clock:       func() (feed.Instant, int64) { return 1, now },
+		Told:        func() bool { return true },
 		Client:      func(peer netip.Addr, _ [][]byte) netip.Addr { return peer },
 		Admit:       func(context.Context, netip.Addr) (int, bool) { return 0, true },
 		MaxConns:    100,

@@ -25,13 +25,14 @@ dt{color:#666;margin-top:1rem}dd{margin:0;overflow-wrap:anywhere}
 <h1>Where this short link leads</h1>
 <dl>
 <dt>Link<dd>{{.Code}}
-<dt>Target<dd><a rel="nofollow noopener noreferrer" href="{{.Target}}">{{.Target}}</a>
+<dt>Target<dd>{{if .Target}}<a rel="nofollow noopener noreferrer" href="{{.Target}}">{{.Target}}</a>{{else}}Shown to those who open the link, a limited number of times.{{end}}
 {{with .Created}}<dt>Created<dd><time datetime="{{.}}">{{.}}</time>
 {{end}}</dl>
 </html>
 `))
 
-// preview is never counted and never redirects.
+// preview is never counted and never redirects. Of a limited link it says no
+// target: the entry has none.
 func preview(ctx *fasthttp.RequestCtx, e *feed.Entry) {
 	header := &ctx.Response.Header
 	header.SetStatusCode(fasthttp.StatusOK)

@@ -52,6 +52,8 @@ type Resolver struct {
 	l1    *l1.Cache
 	l2    second
 	fills *flights
+	use   func(ctx context.Context, key link.Key) (*feed.Use, error)
+	uses  chan struct{} // holds a token for each use in flight
 	limit time.Duration
 	clock func() feed.Instant
 	bound func() time.Duration
@@ -70,10 +72,13 @@ type Config struct {
 	// Load reads an entry from the origin with a position of at least minSeq if
 	// the origin is in this epoch. Its error is link.ErrUnavailable or wraps it.
 	Load func(ctx context.Context, key link.Key, epoch, minSeq uint64) (*feed.Entry, error)
+	// Use asks an origin for one use of a limited link, at most once. Its error is
+	// link.ErrUnavailable or wraps it.
+	Use func(ctx context.Context, key link.Key) (*feed.Use, error)
 	// Timeout bounds everything beyond L1 for one request.
 	Timeout time.Duration
-	// MaxFills bounds the fills in flight; further ones wait for a place until
-	// their deadline.
+	// MaxFills bounds the fills and uses in flight, half of it the uses; further ones
+	// wait for a place until their deadline.
 	MaxFills int
 	// Clock is the monotonic clock that leases are measured by.
 	Clock func() feed.Instant
@@ -98,6 +103,8 @@ func New(cfg Config) *Resolver {
 		l1:    cfg.L1,
 		l2:    cfg.L2,
 		fills: newFlights(cfg.Load, cfg.MaxFills),
+		use:   cfg.Use,
+		uses:  make(chan struct{}, max(cfg.MaxFills/2, 1)),
 		limit: cfg.Timeout,
 		clock: cfg.Clock,
 		bound: cfg.Bound,

@@ -10,6 +10,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"waypost/origin/internal/clicks"
 	"waypost/origin/internal/links"
 	"waypost/origin/internal/outage"
 	"waypost/origin/internal/web"
@@ -19,6 +20,8 @@ import (
 type Config struct {
 	Links   *links.Service
 	Keys    *links.Keys
+	Clicks  *clicks.Service
+	Views   *clicks.Views
 	Logger  *slog.Logger
 	Metrics prometheus.Registerer
 	Public  *url.URL       // under which visitors reach links of the default domain
@@ -42,6 +45,8 @@ const (
 type API struct {
 	links    *links.Service
 	keys     *links.Keys
+	clicks   *clicks.Service
+	views    *clicks.Views
 	logger   *slog.Logger
 	public   *url.URL
 	proxies  []netip.Prefix
@@ -58,7 +63,7 @@ type API struct {
 func New(c Config) (*API, error) {
 	mux := http.NewServeMux()
 	a := &API{
-		links: c.Links, keys: c.Keys, logger: c.Logger,
+		links: c.Links, keys: c.Keys, clicks: c.Clicks, views: c.Views, logger: c.Logger,
 		public: c.Public, proxies: c.Proxies,
 		throttle: newThrottle(throttleRate, throttleBurst, throttleMaxTable, c.Now),
 		proven:   newProven(maxProven, c.Now),

@@ -78,8 +78,11 @@ func TestDocumentDescribesWhatIsServed(t *testing.T) {
 			}
 		}
 	}
-	if operations != 10 {
-		t.Errorf("%d operations, want 10", operations)
+	if operations != 16 {
+		t.Errorf("%d operations, want 16", operations)
+	}
+	if d.Paths["/links/{code}/live"]["get"].Responses["200"].Content["text/event-stream"] == nil {
+		t.Errorf("live views answer %v, want text/event-stream", d.Paths["/links/{code}/live"]["get"].Responses)
 	}
 	for name := range d.Components.Schemas {
 		if strings.HasPrefix(name, "Error") {

@@ -87,7 +87,7 @@ func TestEveryFaultIsNamed(t *testing.T) {
 			[]string{"alias", "class", "clicks", "code_kind", "domain", "owner", "query", "status", "suffix", "target"},
 		},
 		{`{"target": "https://example.com/", "ttl_seconds": 5, "expires_at": "2040-01-01T00:00:00Z"}`, []string{"ttl_seconds"}},
-		{`{"target": "https://example.com/", "max_clicks": 5}`, []string{"max_clicks"}},
+		{`{"target": "https://example.com/", "max_clicks": 0}`, []string{"max_clicks"}},
 		{`{"target": "https://example.com/", "expires_at": "2001-01-01T00:00:00Z"}`, []string{"expires_at"}},
 		{`{"target": "https://example.com/", "starts_at": "2041-01-01T00:00:00Z", "expires_at": "2040-01-01T00:00:00Z"}`, []string{"expires_at"}},
 		{`{"target": "https://example.com/", "starts_at": "2041-01-01T00:00:00Z", "ttl_seconds": 5}`, []string{"ttl_seconds"}},

@@ -8,6 +8,7 @@ import (
 	"path"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"time"
 
 	"waypost/shared/ops"
@@ -20,6 +21,8 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	id := ops.RequestID(r.Header.Get("X-Request-Id"))
 	ctx, cancel := context.WithTimeout(context.WithValue(r.Context(), idOfRequest{}, id), requestTimeout)
 	defer cancel()
+	leave := sync.OnceFunc(func() { <-a.slots })
+	ctx = context.WithValue(ctx, slotOfRequest{}, leave)
 	r = r.WithContext(ctx)
 	r.Header.Del("Accept") // there is one representation of everything
 	joinLines(r.Header, "If-Match", "If-None-Match")
@@ -31,7 +34,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	defer a.recover(out, r)
 	select {
 	case a.slots <- struct{}{}:
-		defer func() { <-a.slots }()
+		defer leave()
 		a.route(out, r)
 	default:
 		a.outages.Note(ctx, id, errCrowded)

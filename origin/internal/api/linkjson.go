@@ -26,7 +26,7 @@ type LinkChange struct {
 	ExpiresAt  field[time.Time] `json:"expires_at" required:"false" doc:"From this time on the link answers 410, or leads to expired_url; in the past only in a change, where it ends the link" unset:"it never expires"`
 	TTLSeconds field[int64]     `json:"ttl_seconds" required:"false" minimum:"1" maximum:"3155760000" doc:"In place of expires_at: seconds from now" unset:"expires_at counts"`
 	ExpiredURL field[string]    `json:"expired_url" required:"false" maxLength:"8192" doc:"Where an expired link leads" unset:"nowhere, it answers 410"`
-	MaxClicks  field[int64]     `json:"max_clicks" required:"false" minimum:"1" doc:"Not supported yet: only null is accepted" unset:"no limit"`
+	MaxClicks  field[int64]     `json:"max_clicks" required:"false" minimum:"1" doc:"How many clicks are redirected: after that many the link answers 410, or leads to expired_url. Nobody is told the target but those who are redirected" unset:"no limit"`
 }
 
 // LinkCreate is the body of a creation: a change of nothing, and the name.

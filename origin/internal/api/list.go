@@ -14,7 +14,7 @@ type listRequest struct {
 	Tag    string `query:"tag" doc:"Only links with this tag"`
 	Search string `query:"q" doc:"Only links with this text in code, target or title"`
 	Domain string `query:"domain" doc:"Only links of this registered domain; empty: of the default domain"`
-	Sort   string `query:"sort" enum:"created_at,-created_at" doc:"Oldest or newest first; newest if left out"`
+	Sort   string `query:"sort" enum:"created_at,-created_at,clicks" doc:"Oldest first, newest first, or most clicked first, of all time; newest first if left out. A link that is clicked while pages are read may be passed over in the last"`
 	Limit  int    `query:"limit" default:"10" minimum:"1" maximum:"100" doc:"Most links to answer"`
 	Cursor string `query:"cursor" doc:"next_cursor of the page before"`
 

@@ -1,6 +1,7 @@
 package api_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"log/slog"
@@ -17,10 +18,12 @@ import (
 
 	"waypost/deploy/services"
 	"waypost/origin/internal/api"
+	"waypost/origin/internal/clicks"
 	"waypost/origin/internal/codes"
 	"waypost/origin/internal/links"
 	"waypost/origin/internal/postgres"
 	"waypost/shared/feed"
+	"waypost/shared/link"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(services.Main(m)) }
@@ -33,6 +36,8 @@ type server struct {
 	t         *testing.T
 	api       *api.API
 	keys      *links.Keys
+	store     *postgres.Store
+	views     *clicks.Views
 	admin     string // a key
 	published *published
 	barrier   *barrier
@@ -95,7 +100,7 @@ func serverOn(t *testing.T, databaseURL string) *server {
 	if _, err := store.WriteConfig(t.Context(), feed.DomainRow(domain), `{"host":"`+domain+`"}`); err != nil {
 		t.Fatalf("WriteConfig: %v", err)
 	}
-	s := &server{t: t, keys: links.NewKeys(store, time.Now), published: &published{}, barrier: &barrier{}, log: &strings.Builder{}}
+	s := &server{t: t, keys: links.NewKeys(store, time.Now), store: store, views: clicks.NewViews(clicks.MaxViews), published: &published{}, barrier: &barrier{}, log: &strings.Builder{}}
 	logger := slog.New(slog.NewJSONHandler(&lockedWriter{w: s.log}, nil))
 	snowflake := codes.NewSnowflake(store, codes.SnowflakeConfig{
 		Holder: t.Name(), Machine: codes.AnyMachine, Now: time.Now, Logger: logger,
@@ -106,7 +111,7 @@ func serverOn(t *testing.T, databaseURL string) *server {
 		Publisher: s.published, Barrier: s.barrier, PublicHost: "wp.example",
 	})
 	s.api, err = api.New(api.Config{
-		Links: service, Keys: s.keys, Logger: logger, Metrics: prometheus.NewRegistry(),
+		Links: service, Keys: s.keys, Clicks: clicks.New(store, service, time.Now), Views: s.views, Logger: logger, Metrics: prometheus.NewRegistry(),
 		Public: &url.URL{Scheme: "https", Host: "wp.example"}, Version: "test", Now: time.Now,
 	})
 	if err != nil {
@@ -167,10 +172,58 @@ func (s *server) key(owner string, scopes ...string) string {
 	return text
 }
 
+// link makes a link and returns its id.
+func (s *server) link(alias, owner string) uint64 {
+	s.t.Helper()
+	s.want(201, "POST", "/api/v1/links", `{"target": "https://example.com/", "alias": "`+alias+`", "owner": "`+owner+`"}`)
+	l, err := s.store.Link(s.t.Context(), link.Key{Code: alias})
+	if err != nil {
+		s.t.Fatalf("Link %s: %v", alias, err)
+	}
+	return uint64(l.ID)
+}
+
+// endViews does what happens to live views when the origin is told to stop.
+func (s *server) endViews() {
+	s.t.Helper()
+	ctx, cancel := context.WithCancel(s.t.Context())
+	cancel()
+	if err := s.views.Run(ctx); err != nil {
+		s.t.Errorf("Run: %v", err)
+	}
+}
+
+// await polls until the condition holds.
+func (s *server) await(what string, holds func() bool) {
+	s.t.Helper()
+	ctx, cancel := context.WithTimeout(s.t.Context(), time.Minute)
+	defer cancel()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for !holds() {
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			s.t.Fatalf("waited in vain for %s", what)
+		}
+	}
+}
+
+// sameJSON compares what was answered with what is wanted.
+func sameJSON(t *testing.T, what string, got, want any) {
+	t.Helper()
+	a, errA := json.Marshal(got)
+	b, errB := json.Marshal(want)
+	if errA != nil || errB != nil || !bytes.Equal(a, b) {
+		t.Errorf("%s = %s, want %s (%v, %v)", what, a, b, errA, errB)
+	}
+}
+
 // answer is a response with its body read as JSON.
 type answer struct {
 	*httptest.ResponseRecorder
-	json map[string]any
+	json  map[string]any
+	array []any // where the body is one
 }
 
 // do calls the API as admin; options change the request.
@@ -187,9 +240,12 @@ func (s *server) do(method, path, body string, options ...func(*http.Request)) a
 	a := answer{ResponseRecorder: httptest.NewRecorder()}
 	s.api.ServeHTTP(a.ResponseRecorder, r)
 	if strings.Contains(a.Header().Get("Content-Type"), "json") && a.Body.Len() > 0 {
-		if err := json.Unmarshal(a.Body.Bytes(), &a.json); err != nil {
+		var body any
+		if err := json.Unmarshal(a.Body.Bytes(), &body); err != nil {
 			s.t.Fatalf("%s %s: answer is no JSON: %v\n%s", method, path, err, a.Body)
 		}
+		a.json, _ = body.(map[string]any)
+		a.array, _ = body.([]any)
 	}
 	return a
 }

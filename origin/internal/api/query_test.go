@@ -29,13 +29,13 @@ func TestParametersAreRefusedInTheWordsOfFields(t *testing.T) {
 	s := newServer(t)
 	for query, want := range map[string]map[string]string{
 		"ack=maybe":                 {"ack": "is not a known parameter"},
-		"sort=x":                    {"sort": "must be created_at or -created_at"},
+		"sort=x":                    {"sort": "must be created_at, -created_at or clicks"},
 		"limit=0":                   {"limit": "must be a whole number from 1 to 100"},
 		"limit=101":                 {"limit": "must be a whole number from 1 to 100"},
 		"limit=1.5":                 {"limit": "must be a whole number from 1 to 100"},
 		"limit=9223372036854775808": {"limit": "must be a whole number from 1 to 100"},
 		"tag=a&tag=b":               {"tag": "is given more than once"},
-		"limit=x&sort=y&nope":       {"limit": "must be a whole number from 1 to 100", "nope": "is not a known parameter", "sort": "must be created_at or -created_at"},
+		"limit=x&sort=y&nope":       {"limit": "must be a whole number from 1 to 100", "nope": "is not a known parameter", "sort": "must be created_at, -created_at or clicks"},
 		"domain=other.example":      {"domain": "is not a registered domain"},
 	} {
 		a := s.want(422, "GET", "/api/v1/links?"+query, "")

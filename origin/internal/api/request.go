@@ -8,8 +8,9 @@ import (
 
 // What a request carries on its way to the operation.
 type (
-	keyOfRequest struct{} // links.APIKey, once checked
-	idOfRequest  struct{} // string
+	keyOfRequest  struct{} // links.APIKey, once checked
+	idOfRequest   struct{} // string
+	slotOfRequest struct{} // func(), which gives back its place among the requests in flight
 )
 
 // callerOf is whom the request's key acts for.
@@ -22,4 +23,12 @@ func callerOf(ctx context.Context) links.Caller {
 func requestIDOf(ctx context.Context) string {
 	id, _ := ctx.Value(idOfRequest{}).(string)
 	return id
+}
+
+// leaveSlot makes the request one that counts no more among those in flight,
+// because it is bounded otherwise and may take long.
+func leaveSlot(ctx context.Context) {
+	if leave, ok := ctx.Value(slotOfRequest{}).(func()); ok {
+		leave()
+	}
 }

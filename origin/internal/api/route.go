@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"reflect"
 	"strconv"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 )
@@ -17,6 +18,9 @@ type operation struct {
 	status       int    // of success
 	also         []int  // further statuses of success, with the same body where the status has one
 	body         *body  // nil: none is read
+	note         string // added to the description
+
+	events []reflect.Type // of the stream that the answer is; none: it is no stream
 }
 
 // body is what is read of a request.
@@ -39,7 +43,7 @@ func route[I, O any](a *API, op operation, handle func(context.Context, *I) (*O,
 		Method: op.method, Path: op.path, OperationID: op.id, Summary: op.summary,
 		DefaultStatus: op.status,
 		Security:      []map[string][]string{{"key": {op.scope}}},
-		Description:   "Needs the scope `" + op.scope + "`.",
+		Description:   strings.TrimSpace("Needs the scope `" + op.scope + "`. " + op.note),
 		Middlewares:   huma.Middlewares{a.admit(op.scope), a.query, a.read(op.body)},
 		Responses: map[string]*huma.Response{"default": {
 			Description: "Problem",
@@ -63,6 +67,13 @@ func route[I, O any](a *API, op operation, handle func(context.Context, *I) (*O,
 			described.Content = nil
 		}
 		h.Responses[strconv.Itoa(status)] = &described
+	}
+	if len(op.events) > 0 {
+		events := &huma.Schema{Description: "Server-sent events; the data of each is JSON"}
+		for _, event := range op.events {
+			events.OneOf = append(events.OneOf, a.schemaOf(event))
+		}
+		h.Responses[strconv.Itoa(op.status)].Content = map[string]*huma.MediaType{mediaEvents: {Schema: events}}
 	}
 	if op.body != nil {
 		// Set last: huma validates by a schema that it finds at registration, and

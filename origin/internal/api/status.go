@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 
+	"waypost/origin/internal/clicks"
 	"waypost/origin/internal/links"
 	"waypost/shared/link"
 )
@@ -31,12 +32,18 @@ func (a *API) problemOf(ctx context.Context, err error) *problemError {
 		return newProblem(http.StatusPreconditionFailed, "the link is not in the version that If-Match names")
 	case errors.Is(err, links.ErrOwner):
 		return newProblem(http.StatusForbidden, "the key is confined to another owner")
+	case errors.Is(err, clicks.ErrConfined):
+		return newProblem(http.StatusForbidden, "the key is confined to an owner, and this is about no owner's links")
 	case errors.Is(err, links.ErrAdmin):
 		return unscoped(links.ScopeAdmin)
 	case errors.Is(err, links.ErrNoCode):
 		a.outages.Note(ctx, requestIDOf(ctx), err)
 		return newProblem(http.StatusServiceUnavailable, "all codes that were tried are taken; try again, or choose an alias or another code_kind").
 			with("Retry-After", "1")
+	case errors.Is(err, clicks.ErrCrowded):
+		return newProblem(http.StatusTooManyRequests, "too many live views are open at this origin").with("Retry-After", "10")
+	case errors.Is(err, clicks.ErrEnding):
+		return newProblem(http.StatusServiceUnavailable, "this origin is about to end").with("Retry-After", "1")
 	case errors.Is(err, link.ErrUnavailable), errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		a.outages.Note(ctx, requestIDOf(ctx), err)
 		return newProblem(http.StatusServiceUnavailable, "the store of links cannot be reached at the moment").with("Retry-After", "1")

@@ -49,27 +49,28 @@ func (h *handler) crowded(next http.Handler) http.Handler {
 
 var errCrowded = errors.New("too many requests at the same time")
 
-// timed bounds each request, so that a PostgreSQL that hangs cannot hold it.
-func (h *handler) timed(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithTimeout(r.Context(), h.cfg.Timeout)
-		defer cancel()
-		next.ServeHTTP(w, r.WithContext(ctx))
-	})
-}
-
 // page makes a call wait for its turn. Pages are large, and after an outage
 // every edge asks for all shards at once: waiting a moment is better than being
 // sent away for a second.
 func (h *handler) page(c call) call {
 	return func(r *http.Request) (answer, error) {
-		select {
-		case h.pages <- struct{}{}:
-			defer func() { <-h.pages }()
-			return c(r)
-		case <-r.Context().Done():
-			return answer{}, fmt.Errorf("no turn in time: %w", link.ErrUnavailable)
+		done, err := turn(r.Context(), h.pages)
+		if err != nil {
+			return answer{}, err
 		}
+		defer done()
+		return c(r)
+	}
+}
+
+// turn takes a slot as soon as one is free, until done is called. It waits no
+// longer than ctx lasts.
+func turn(ctx context.Context, slots chan struct{}) (done func(), err error) {
+	select {
+	case slots <- struct{}{}:
+		return func() { <-slots }, nil
+	case <-ctx.Done():
+		return nil, fmt.Errorf("no turn in time: %w", link.ErrUnavailable)
 	}
 }
 

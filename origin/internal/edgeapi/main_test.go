@@ -11,6 +11,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"waypost/shared/click"
 	"waypost/shared/feed"
 	"waypost/shared/link"
 )
@@ -30,6 +31,25 @@ type fake struct {
 	changes func(ctx context.Context, shard int, epoch, from uint64) (*feed.Changes, error)
 	codes   func(ctx context.Context, shard int, after link.Key) (*feed.Codes, error)
 	config  func(ctx context.Context) (*feed.Config, error)
+	stretch func(ctx context.Context, s *click.Stretch) (uint64, bool, error)
+	use     func(ctx context.Context, key link.Key) (*feed.Use, error)
+	applied func(s *click.Stretch)
+}
+
+func (f *fake) ApplyStretch(ctx context.Context, s *click.Stretch) (uint64, bool, error) {
+	if f.stretch == nil {
+		f.t.Errorf("ApplyStretch(%+v) was called", s)
+		return 0, false, link.ErrUnavailable
+	}
+	return f.stretch(ctx, s)
+}
+
+func (f *fake) Use(ctx context.Context, key link.Key) (*feed.Use, error) {
+	if f.use == nil {
+		f.t.Errorf("Use(%s) was called", key)
+		return nil, link.ErrUnavailable
+	}
+	return f.use(ctx, key)
 }
 
 func (f *fake) Load(ctx context.Context, key link.Key, epoch, minSeq uint64) (*feed.Entry, error) {
@@ -94,7 +114,9 @@ func newHandler(f *fake, cfg Config, w io.Writer) http.Handler {
 	return New(cfg, f.rooms())
 }
 
-func (f *fake) rooms() Rooms { return Rooms{Fills: f, Probes: f, Acks: f, Feeds: f, Config: f} }
+func (f *fake) rooms() Rooms {
+	return Rooms{Fills: f, Probes: f, Acks: f, Feeds: f, Config: f, Clicks: f, Applied: f.applied}
+}
 
 // get asks as an edge does.
 func get(t *testing.T, h http.Handler, target string) *httptest.ResponseRecorder {

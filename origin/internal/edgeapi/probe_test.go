@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"waypost/shared/click"
 	"waypost/shared/feed"
 	"waypost/shared/link"
 )
@@ -31,7 +32,7 @@ func TestAProbeIsHandedOnAndItsHeadsBack(t *testing.T) {
 	if !reflect.DeepEqual(asked, probe) {
 		t.Errorf("asked with %+v, want %+v", asked, probe)
 	}
-	if got, err := feed.ParseHeads(w.Body.Bytes()); err != nil || *got != *heads {
+	if got, err := feed.ParseHeads(w.Body.Bytes()); err != nil || !reflect.DeepEqual(got, heads) {
 		t.Errorf("heads = %+v, %v, want %+v", got, err, heads)
 	}
 }
@@ -67,11 +68,15 @@ func TestBodiesThatAreNoneAreRefused(t *testing.T) {
 	for name, body := range map[string]string{
 		"none": "", "text": "hello", "cut short": string(probe.Append(nil)[:20]), "overlong": string(probe.Append(nil)) + "x",
 		"a name too long": string((&feed.Probe{Member: feed.Member{ID: strings.Repeat("x", 65), Boot: "b"}}).Append(nil)),
-		"no name":         string((&feed.Probe{}).Append(nil)), "too large": strings.Repeat("x", maxBody+1),
+		"no name":         string((&feed.Probe{}).Append(nil)), "too large": strings.Repeat("x", maxProbe+1),
 	} {
+		want := http.StatusBadRequest
+		if len(body) > maxProbe {
+			want = http.StatusRequestEntityTooLarge
+		}
 		for _, path := range []string{"/v1/probe", "/v1/ack"} {
-			if w := send(t, h, http.MethodPost, path, body); w.Code != http.StatusBadRequest {
-				t.Errorf("%s: %s: status %d, want 400", path, name, w.Code)
+			if w := send(t, h, http.MethodPost, path, body); w.Code != want {
+				t.Errorf("%s: %s: status %d, want %d", path, name, w.Code, want)
 			}
 		}
 	}
@@ -102,9 +107,11 @@ func TestErrorsOfProbesBecomeStatuses(t *testing.T) {
 func FuzzBody(f *testing.F) {
 	probe := feed.Probe{Member: feed.Member{ID: "eu", Boot: "b"}, Epoch: 1}
 	ack := feed.Ack{Member: feed.Member{ID: "eu", Boot: "b"}, Epoch: 1, Positions: []feed.Position{{Shard: 64, Seq: 1}}}
-	f.Add(true, probe.Append(nil))
-	f.Add(false, ack.Append(nil))
-	f.Fuzz(func(t *testing.T, probe bool, body []byte) {
+	paths := []string{"/v1/probe", "/v1/ack", "/v1/clicks"}
+	f.Add(byte(0), probe.Append(nil))
+	f.Add(byte(1), ack.Append(nil))
+	f.Add(byte(2), aStretch().Append(nil))
+	f.Fuzz(func(t *testing.T, path byte, body []byte) {
 		member := func(m feed.Member) {
 			if m.ID == "" || m.Boot == "" || len(m.ID) > 64 || len(m.Boot) > 64 {
 				t.Errorf("member %q was let through", m)
@@ -124,13 +131,16 @@ func FuzzBody(f *testing.F) {
 					}
 				}
 			},
+			stretch: func(_ context.Context, s *click.Stretch) (uint64, bool, error) {
+				if s.Boot == "" || len(s.Boot) > click.MaxLabel || s.From > s.To {
+					t.Errorf("stretch of %q from %d to %d was let through", s.Boot, s.From, s.To)
+				}
+				return s.To, true, nil
+			},
 		}
-		path := "/v1/ack"
-		if probe {
-			path = "/v1/probe"
-		}
-		if w := send(t, newHandler(fk, Config{}, t.Output()), http.MethodPost, path, string(body)); w.Code >= 500 {
-			t.Errorf("%s: status %d", path, w.Code)
+		target := paths[int(path)%len(paths)]
+		if w := send(t, newHandler(fk, Config{}, t.Output()), http.MethodPost, target, string(body)); w.Code >= 500 {
+			t.Errorf("%s: status %d", target, w.Code)
 		}
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"strconv"
+	"time"
 
 	"waypost/shared/link"
 )
@@ -80,9 +81,22 @@ func (h *handler) wholeConfig(r *http.Request) (answer, error) {
 	return answer{epoch: cfg.Epoch, contentType: "application/json", body: body}, nil
 }
 
-// route turns the outcome of a call into a response, and its error into a
+// within bounds a call, so that a PostgreSQL that hangs cannot hold it.
+func within(limit time.Duration, c call) call {
+	return func(r *http.Request) (answer, error) {
+		ctx, cancel := context.WithTimeout(r.Context(), limit)
+		defer cancel()
+		return c(r.WithContext(ctx))
+	}
+}
+
+// route is routeWithin the time that most calls have.
+func (h *handler) route(c call) http.HandlerFunc { return h.routeWithin(h.cfg.Timeout, c) }
+
+// routeWithin turns the outcome of a call into a response, and its error into a
 // status: the one table of this package.
-func (h *handler) route(c call) http.HandlerFunc {
+func (h *handler) routeWithin(limit time.Duration, c call) http.HandlerFunc {
+	c = within(limit, c)
 	return func(w http.ResponseWriter, r *http.Request) {
 		a, err := c(r)
 		var bad paramError
@@ -96,6 +110,8 @@ func (h *handler) route(c call) http.HandlerFunc {
 				w.Header().Set("Waypost-Epoch", strconv.FormatUint(a.epoch, 10))
 			}
 			_, _ = w.Write(a.body) // an edge that is gone asks again
+		case errors.Is(err, errTooLarge):
+			http.Error(w, err.Error(), http.StatusRequestEntityTooLarge)
 		case errors.As(err, &bad):
 			http.Error(w, bad.Error(), http.StatusBadRequest)
 		case errors.As(err, &invalid):

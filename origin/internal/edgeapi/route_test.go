@@ -25,6 +25,8 @@ func TestEachCallHandsItsParametersOnAndTheAnswerBack(t *testing.T) {
 		Body: feed.Body{State: feed.Enabled, LinkID: 1, Status: 302, Target: "https://example.com/"},
 	}
 	heads := &feed.Heads{Epoch: 3, Now: 17, Seq: [feed.AllShards]uint64{1, 2, 3}}
+	salted := *heads // of which whoever looks on is told no salt
+	salted.Salts = []feed.Salt{{Day: 1}}
 	changes := &feed.Changes{Epoch: 3, Shard: 64, Head: 6, Rows: []*feed.Change{
 		{Epoch: 3, Shard: 64, Seq: 6, Kind: feed.Changed, Key: link.Key{Code: "domain/go.example"}, Value: "{}"},
 	}}
@@ -39,7 +41,7 @@ func TestEachCallHandsItsParametersOnAndTheAnswerBack(t *testing.T) {
 		},
 		heads: func(context.Context) (*feed.Heads, error) {
 			asked = nil
-			return heads, nil
+			return &salted, nil
 		},
 		changes: func(_ context.Context, shard int, epoch, from uint64) (*feed.Changes, error) {
 			asked = []any{shard, epoch, from}

@@ -2,6 +2,7 @@ package edges
 
 import (
 	"errors"
+	"reflect"
 	"strconv"
 	"testing"
 	"testing/synctest"
@@ -73,7 +74,7 @@ func TestALeavingEdgeLeavesWithoutHeads(t *testing.T) {
 	w := db.commit(3)
 	p := probe(eu, 1, w)
 	p.Leaving = true
-	if heads, err := o.Answer(t.Context(), p); err != nil || *heads != (feed.Heads{}) {
+	if heads, err := o.Answer(t.Context(), p); err != nil || !reflect.DeepEqual(*heads, feed.Heads{}) {
 		t.Errorf("Answer = %+v, %v, want zero heads", heads, err)
 	}
 	if !db.left(eu) || db.joins != 0 {

@@ -102,8 +102,8 @@ func parseInstant(t time.Time) (time.Time, error) {
 	return t, nil
 }
 
-func parseMaxClicks(int64) (int64, error) {
-	return 0, errors.New("is not supported yet")
+func parseMaxClicks(n int64) (int64, error) {
+	return n, unless(n >= 1, "must be at least 1")
 }
 
 // parseKind returns the name of a code generator.

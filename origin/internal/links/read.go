@@ -74,8 +74,8 @@ func (f *Filter) check() error {
 	}
 	text("tag", f.Tag, link.MaxTag)
 	text("q", f.Search, maxSearch)
-	if f.Sort != "" && f.Sort != "created_at" && f.Sort != "-created_at" {
-		all.add("sort", "must be created_at or -created_at")
+	if f.Sort != "" && f.Sort != "created_at" && f.Sort != "-created_at" && f.Sort != "clicks" {
+		all.add("sort", "must be created_at, -created_at or clicks")
 	}
 	if f.Limit < 1 || f.Limit > MaxLimit {
 		all.add("limit", fmt.Sprintf("must be from 1 to %d", MaxLimit))

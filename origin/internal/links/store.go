@@ -50,7 +50,7 @@ type Filter struct {
 	Domain *string
 	Tag    string
 	Search string // in code, target and title, without regard to case
-	Sort   string // "" or "-created_at": newest first; "created_at": oldest first
+	Sort   string // "" or "-created_at": newest first; "created_at": oldest first; "clicks": most clicked first
 	Limit  int    // 1 to 100
 	Cursor string // of the page before; "" for the first
 }

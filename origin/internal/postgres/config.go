@@ -14,7 +14,7 @@ import (
 // Config says where PostgreSQL is and how long it may take.
 type Config struct {
 	URL      string `env:"WAYPOST_DATABASE_URL" required:"true" secret:"true" format:"url" help:"PostgreSQL, the primary: postgres://user:password@host:port/database"`
-	MaxConns int    `env:"WAYPOST_DATABASE_CONNS" default:"20" min:"2" max:"1000" unit:"connections" help:"most connections to PostgreSQL for the admin API; edges have 8 more to themselves"`
+	MaxConns int    `env:"WAYPOST_DATABASE_CONNS" default:"20" min:"2" max:"1000" unit:"connections" help:"most connections to PostgreSQL for the admin API; edges have 14 more to themselves"`
 
 	// ConnectTimeout bounds the start of one connection.
 	ConnectTimeout time.Duration `env:"WAYPOST_DATABASE_CONNECT_TIMEOUT" default:"3s" min:"100ms" max:"1m" help:"longest wait for a new connection to PostgreSQL"`
@@ -23,6 +23,9 @@ type Config struct {
 	StatementTimeout time.Duration `env:"WAYPOST_DATABASE_TIMEOUT" default:"5s" min:"100ms" max:"1m" help:"longest run of one statement in PostgreSQL"`
 	// LockTimeout bounds the wait for one lock.
 	LockTimeout time.Duration `env:"WAYPOST_DATABASE_LOCK_TIMEOUT" default:"3s" min:"10ms" max:"1m" help:"longest wait of a write for the writes before it"`
+
+	// ClickHours is in whole days, besides today; what is left over does not count.
+	ClickHours time.Duration `env:"WAYPOST_CLICKS_HOURS" default:"2160h" min:"48h" max:"876000h" help:"for how long clicks are kept by the hour, and the counts of a deleted link at all; by the day they are kept for ever"`
 }
 
 // The values that stand in for zero ones, so that a Config with only a URL works.
@@ -31,7 +34,25 @@ const (
 	defaultConnectTimeout   = 3 * time.Second
 	defaultStatementTimeout = 5 * time.Second
 	defaultLockTimeout      = 3 * time.Second
+	defaultClickHours       = 90 * day
 )
+
+// ingestPace is how much longer a statement may take that counts a stretch: it
+// writes tens of thousands of rows.
+const ingestPace = 3
+
+// ingestParams are the settings of sessions that count clicks. They look rows up
+// by their keys, thousands at a time: the planner, which knows the number and
+// not that nearly every row is in memory, would now and then read a whole table
+// instead.
+func ingestParams(statement time.Duration) map[string]string {
+	return map[string]string{
+		"statement_timeout": millis(statement), "lock_timeout": millis(statement),
+		"idle_in_transaction_session_timeout": millis(statement),
+		"enable_seqscan":                      "off", "enable_hashjoin": "off", "enable_mergejoin": "off",
+		"work_mem": "16MB",
+	}
+}
 
 func (c Config) pool() (*pgxpool.Config, error) {
 	pool, err := pgxpool.ParseConfig(c.URL)
@@ -50,6 +71,9 @@ func (c Config) pool() (*pgxpool.Config, error) {
 		"lock_timeout":      millis(or(c.LockTimeout, defaultLockTimeout)),
 		// An origin that is stopped inside a write holds its shards' heads: the server lets go of them.
 		"idle_in_transaction_session_timeout": millis(statement),
+		// A statement takes a millisecond, and to compile it half a second of a processor, each time: a plan can look
+		// dear enough for that, because a table was never analysed, or by the settings of ingestParams.
+		"jit": "off",
 	})
 	// Not by the context of whoever asked for the connection: the pool goes on
 	// without them, and a server that hangs would keep the connection's place.

@@ -19,25 +19,25 @@ import (
 )
 
 // connect opens a session of its own until the test's end.
-func connect(t *testing.T, url string) *pgx.Conn {
-	t.Helper()
-	conn, err := pgx.Connect(t.Context(), url)
+func connect(tb testing.TB, url string) *pgx.Conn {
+	tb.Helper()
+	conn, err := pgx.Connect(tb.Context(), url)
 	if err != nil {
-		t.Fatalf("connect: %v", err)
+		tb.Fatalf("connect: %v", err)
 	}
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		if err := conn.Close(context.Background()); err != nil {
-			t.Errorf("close: %v", err)
+			tb.Errorf("close: %v", err)
 		}
 	})
 	return conn
 }
 
 // exec runs a statement of a test on the database at url, past the store.
-func exec(t *testing.T, url, sql string, args ...any) {
-	t.Helper()
-	if _, err := connect(t, url).Exec(t.Context(), sql, args...); err != nil {
-		t.Fatalf("%s: %v", sql, err)
+func exec(tb testing.TB, url, sql string, args ...any) {
+	tb.Helper()
+	if _, err := connect(tb, url).Exec(tb.Context(), sql, args...); err != nil {
+		tb.Fatalf("%s: %v", sql, err)
 	}
 }
 

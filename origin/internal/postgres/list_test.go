@@ -142,3 +142,53 @@ func TestForeignCursorsAreRefused(t *testing.T) {
 		}
 	}
 }
+
+func TestAListByClicksHasTheMostClickedFirst(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	l := &log{boot: "b", region: "eu"}
+	clicks := map[string]int{"a": 3, "b": 7, "c": 0, "d": 7, "e": 1, "f": 0}
+	ids := make(map[string]int64)
+	for _, code := range []string{"a", "b", "c", "d", "e", "f", "gone"} {
+		made := content("https://a.example/")
+		made.Tags = []string{code}
+		if code == "b" || code == "e" {
+			made.Owner = "ann"
+		}
+		ids[code] = mustWrite(t, s, create(link.Key{Code: code}, made)).Link.ID
+		apply(t, s, l.stretch(append(many(ids[code], noon(0), clicks[code]), visit{link: ids["a"] + 1_000, at: noon(0)})...))
+	}
+	mustWrite(t, s, remove(link.Key{Code: "gone"}))
+	ann := "ann"
+	for _, tt := range []struct {
+		name string
+		f    links.Filter
+		want []string
+	}{
+		{"all", links.Filter{}, []string{"d", "b", "a", "e", "f", "c"}},
+		{"owner", links.Filter{Owner: &ann}, []string{"b", "e"}},
+		{"tag", links.Filter{Tag: "c"}, []string{"c"}},
+	} {
+		for _, limit := range []int{1, 2, 3, 100} {
+			tt.f.Sort, tt.f.Limit = "clicks", limit
+			if got := list(t, s, tt.f); !slices.Equal(got, tt.want) {
+				t.Errorf("%s, by %d: %q, want %q", tt.name, limit, got, tt.want)
+			}
+		}
+	}
+	// One that is clicked while the list is read stands on no two pages.
+	page, err := s.List(t.Context(), links.Filter{Sort: "clicks", Limit: 3})
+	if err != nil || page.Next == "" {
+		t.Fatalf("List: %+v, %v", page, err)
+	}
+	apply(t, s, l.stretch(append(many(ids["a"], noon(0), 50), many(ids["f"], noon(0), 2)...)...))
+	if got, want := list(t, s, links.Filter{Sort: "clicks", Limit: 3, Cursor: page.Next}), []string{"f", "e", "c"}; !slices.Equal(got, want) {
+		t.Errorf("the rest of the list is %q, want %q", got, want)
+	}
+	for _, sort := range []string{"", "created_at"} {
+		_, err := s.List(t.Context(), links.Filter{Sort: sort, Limit: 3, Cursor: page.Next})
+		if _, ok := errors.AsType[*link.InvalidError](err); !ok {
+			t.Errorf("a cursor of a list by clicks for sort %q: %v, want an InvalidError", sort, err)
+		}
+	}
+}

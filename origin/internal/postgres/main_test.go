@@ -17,24 +17,24 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(services.Main(m)) }
 
 // newStore opens a store on a fresh, migrated database.
-func newStore(t *testing.T) *postgres.Store {
-	t.Helper()
-	return openStore(t, services.Postgres(t))
+func newStore(tb testing.TB) *postgres.Store {
+	tb.Helper()
+	return openStore(tb, services.Postgres(tb))
 }
 
 // openStore opens a store on the database at url and migrates it. Its timeouts
 // are for a machine that is busy with all tests at once.
-func openStore(t *testing.T, url string) *postgres.Store {
-	t.Helper()
-	s, err := postgres.Open(t.Context(), postgres.Config{
+func openStore(tb testing.TB, url string) *postgres.Store {
+	tb.Helper()
+	s, err := postgres.Open(tb.Context(), postgres.Config{
 		URL: url, MaxConns: 10, ConnectTimeout: time.Minute, StatementTimeout: time.Minute, LockTimeout: time.Minute,
 	})
 	if err != nil {
-		t.Fatalf("Open: %v", err)
+		tb.Fatalf("Open: %v", err)
 	}
-	t.Cleanup(s.Close)
-	if err := s.Migrate(t.Context()); err != nil {
-		t.Fatalf("Migrate: %v", err)
+	tb.Cleanup(s.Close)
+	if err := s.Migrate(tb.Context()); err != nil {
+		tb.Fatalf("Migrate: %v", err)
 	}
 	return s
 }

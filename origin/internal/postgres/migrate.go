@@ -21,9 +21,9 @@ var migrations embed.FS
 // migrateWait bounds how long Migrate waits for another origin's.
 const migrateWait = 2 * time.Minute
 
-// Migrate brings the schema up to date, and makes the outbox's partitions for
-// the coming days. Origins that start together take turns
-// by an advisory lock; migrations go forward only.
+// Migrate brings the schema up to date, and makes the partitions for the coming
+// days. Origins that start together take turns by an advisory lock; migrations
+// go forward only.
 func (s *Store) Migrate(ctx context.Context) (err error) {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
@@ -55,9 +55,12 @@ func (s *Store) Migrate(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	err = s.createPartitions(ctx, today)
-	if errors.Is(err, link.ErrUnavailable) {
-		return nil // a dump may hold the outbox for hours: the default partition does until a Prune succeeds
+	for _, p := range []partitioned{outboxPartitions(), hourPartitions()} {
+		err := s.createPartitions(ctx, p, today)
+		// A dump may hold the table for hours: the default partition does until a Prune succeeds.
+		if err != nil && !errors.Is(err, link.ErrUnavailable) {
+			return err
+		}
 	}
-	return err
+	return nil
 }

@@ -2,9 +2,11 @@ package postgres
 
 import (
 	"io/fs"
+	"slices"
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 
@@ -81,9 +83,43 @@ func TestAnOutboxWithoutPartitionsIsTakenOver(t *testing.T) {
 	check("pruned on the same day", 0, 8)
 
 	// What Prune does when today is a week and a day ago.
-	if err := s.dropPartitions(t.Context(), today.AddDate(0, 0, 1)); err != nil {
+	if err := s.dropPartitions(t.Context(), outboxPartitions(), today.AddDate(0, 0, 1)); err != nil {
 		t.Fatalf("dropPartitions: %v", err)
 	}
 	check("pruned eight days later", 0, -1)
 	check("pruned eight days later", 8, 0)
+}
+
+func TestLinksFromBeforeCountersGetThem(t *testing.T) {
+	t.Parallel()
+	s, err := Open(t.Context(), Config{URL: services.Postgres(t), StatementTimeout: time.Minute})
+	if err != nil {
+		t.Fatalf("Open: %v", err)
+	}
+	t.Cleanup(s.Close)
+	migrateTo(t, s, 2)
+	add := func(id int, deleted string) {
+		t.Helper()
+		_, err := s.pool.Exec(t.Context(), `INSERT INTO links (link_id, domain, code, shard, version, generated, target, target_hash,
+				status, enabled, owner, title, tags, query, suffix, class, clicks, expired_url, max_clicks, created_at, updated_at, deleted_at)
+			VALUES ($1::bigint, '', 'k' || $1::bigint, 0, 1, true, 'https://a.example/', 0, 302, true, '', '', '{}', 'off', 'off', 'available', true, '', 0,
+				now(), now(), nullif($2, '')::timestamptz)`, id, deleted)
+		if err != nil {
+			t.Fatalf("insert: %v", err)
+		}
+	}
+	add(1, "")
+	add(2, "now")
+	if err := s.Migrate(t.Context()); err != nil {
+		t.Fatalf("Migrate: %v", err)
+	}
+	add(3, "")
+	rows, err := s.pool.Query(t.Context(), `SELECT link_id FROM click_link ORDER BY link_id`)
+	if err != nil {
+		t.Fatalf("counters: %v", err)
+	}
+	ids, err := pgx.CollectRows(rows, pgx.RowTo[int])
+	if err != nil || !slices.Equal(ids, []int{1, 3}) {
+		t.Errorf("links with counters %v, %v, want those that live, 1 and 3", ids, err)
+	}
 }

@@ -18,12 +18,12 @@ const (
 
 // Prune makes what will soon be needed and drops what is not any more: the
 // outbox has a partition for today and each of the coming three days, changes
-// are kept for seven whole days, and rows of edges for a day after they left. It
-// is for every origin to call, about once an hour, at the same time if it comes
-// to that.
+// are kept for seven whole days, rows of edges for a day after they left, and of
+// clicks what pruneClicks says. It is for every origin to call, about once an
+// hour, at the same time if it comes to that.
 //
-// It does as much as it can. What it gets no turn for in 100 ms is left to the
-// next call, so as not to hold up writers; the error then is
+// It does as much as it can. What it gets no turn for in 100 ms, or seconds where
+// only clicks are held up, is left to the next call; the error then is
 // link.ErrUnavailable.
 func (s *Store) Prune(ctx context.Context) error {
 	today, err := s.today(ctx)
@@ -32,30 +32,12 @@ func (s *Store) Prune(ctx context.Context) error {
 	}
 	oldest := today.Add(-keepDays * day)
 	return errors.Join(
-		s.createPartitions(ctx, today),
-		s.dropPartitions(ctx, oldest),
-		s.pruneDefault(ctx, oldest),
+		s.createPartitions(ctx, outboxPartitions(), today),
+		s.dropPartitions(ctx, outboxPartitions(), oldest),
+		s.pruneDefault(ctx, outboxPartitions(), oldest),
 		s.pruneMembers(ctx),
+		s.pruneClicks(ctx, today),
 	)
-}
-
-// pruneDefault deletes changes from before oldest that are in no day's
-// partition.
-func (s *Store) pruneDefault(ctx context.Context, oldest time.Time) error {
-	for {
-		rows, err := s.pruneBatch(ctx, oldest)
-		if err != nil || rows < pruneRows {
-			return translate("prune changes", err)
-		}
-	}
-}
-
-func (s *Store) pruneBatch(ctx context.Context, oldest time.Time) (rows int64, err error) {
-	ctx, cancel := s.bounded(ctx)
-	defer cancel()
-	tag, err := s.pool.Exec(ctx, `DELETE FROM outbox_default WHERE ctid = ANY (ARRAY(
-		SELECT ctid FROM outbox_default WHERE at < $1 LIMIT $2))`, oldest, pruneRows)
-	return tag.RowsAffected(), err
 }
 
 // pruneMembers deletes the rows of edges that left long ago, and brings to an

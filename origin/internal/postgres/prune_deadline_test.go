@@ -35,11 +35,15 @@ func TestPruningAServerThatHangsEnds(t *testing.T) {
 	var calls sync.WaitGroup
 	for name, call := range map[string]func() error{
 		"Prune":            func() error { return s.Prune(ctx) },
-		"createPartitions": func() error { return s.createPartitions(ctx, today) },
-		"dropPartitions":   func() error { return s.dropPartitions(ctx, today) },
-		"dropPartition":    func() error { return s.dropPartition(ctx, partition(today)) },
-		"pruneDefault":     func() error { return s.pruneDefault(ctx, today) },
+		"createPartitions": func() error { return s.createPartitions(ctx, outboxPartitions(), today) },
+		"dropPartitions":   func() error { return s.dropPartitions(ctx, outboxPartitions(), today) },
+		"dropPartition":    func() error { return s.dropPartition(ctx, outboxPartitions(), outboxPartitions().name(today)) },
+		"pruneDefault":     func() error { return s.pruneDefault(ctx, outboxPartitions(), today) },
 		"pruneMembers":     func() error { return s.pruneMembers(ctx) },
+		"moveHorizon":      func() error { _, err := s.moveHorizon(ctx, today); return err },
+		"pruneOrphans":     func() error { return s.pruneOrphans(ctx, today) },
+		"pruneGone":        func() error { return s.pruneGone(ctx, today) },
+		"pruneMarks":       func() error { return s.pruneMarks(ctx) },
 	} {
 		calls.Go(func() {
 			if err := call(); !errors.Is(err, link.ErrUnavailable) {

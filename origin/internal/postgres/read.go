@@ -13,13 +13,24 @@ import (
 
 // Link reads a link. The error is link.ErrNotFound for a tombstone too.
 func (s *Store) Link(ctx context.Context, key link.Key) (link.Link, error) {
+	return s.readLink(ctx, key, `l.deleted_at IS NULL`)
+}
+
+// Counted reads the link whose clicks are counted under a key: a deleted one
+// too, until its counts are gone or its code is taken again. The error is
+// link.ErrNotFound if there is none.
+func (s *Store) Counted(ctx context.Context, key link.Key) (link.Link, error) {
+	return s.readLink(ctx, key, `EXISTS (SELECT FROM click_link c WHERE c.link_id = l.link_id)`)
+}
+
+func (s *Store) readLink(ctx context.Context, key link.Key, condition string) (link.Link, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
 	var epoch int64
 	var r linkRow
 	err := s.pool.QueryRow(ctx, `
 		SELECT e.n, `+linkColumns+` FROM epoch e JOIN links l ON l.domain = $1 AND l.code = $2
-		WHERE l.deleted_at IS NULL`, key.Domain, key.Code).Scan(append([]any{&epoch}, r.dest()...)...)
+		WHERE `+condition, key.Domain, key.Code).Scan(append([]any{&epoch}, r.dest()...)...)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return link.Link{}, link.ErrNotFound
 	}

@@ -26,6 +26,9 @@ const slack = `1.01`
 // A left_at of infinity is an edge whose leaving is just being committed: it has
 // left, and no lease of it is younger than this read.
 //
+// Salts come along, of today and tomorrow by the same clock and of no other day,
+// deleted or not.
+//
 // With synchronous standbys the message makes the read a commit that they have
 // to confirm: a primary that was replaced without knowing cannot answer it. It
 // takes no lock and leaves nothing behind but a line in the WAL.
@@ -39,8 +42,11 @@ const readRoster = `
 	SELECT e.n, (extract(epoch FROM b.now) * 1000000)::bigint,
 		(SELECT array_agg(seq ORDER BY shard) FROM shard_head), b.lease, b.barrier, m.ids, m.boots, m.lefts,
 		CASE WHEN current_setting('synchronous_standby_names') <> ''
-			THEN pg_logical_emit_message(true, 'waypost', 'roster') END
+			THEN pg_logical_emit_message(true, 'waypost', 'roster') END, salt.days, salt.keys
 	FROM epoch e CROSS JOIN bound b CROSS JOIN LATERAL (
+		SELECT array_agg(day ORDER BY day) AS days, array_agg(key ORDER BY day) AS keys
+		FROM click_salt WHERE day - (b.now AT TIME ZONE 'UTC')::date BETWEEN 0 AND 1
+	) salt CROSS JOIN LATERAL (
 		SELECT array_agg(id ORDER BY id, boot) AS ids, array_agg(boot ORDER BY id, boot) AS boots,
 			array_agg(CASE left_at WHEN 'infinity' THEN b.now ELSE left_at END ORDER BY id, boot) AS lefts
 		FROM edge_member WHERE left_at IS NULL OR left_at + b.barrier * ` + slack + ` > b.now
@@ -57,16 +63,19 @@ func (s *Store) Roster(ctx context.Context) (*links.Roster, error) {
 		lease      time.Duration
 		ids, boots []string
 		lefts      []pgtype.Timestamptz
+		saltDays   []time.Time
+		saltKeys   [][]byte
 	)
 	r := &links.Roster{}
-	err := s.edges.QueryRow(ctx, readRoster).Scan(&epoch, &now, &seq, &lease, &r.BarrierBound, &ids, &boots, &lefts, nil)
+	err := s.edges.QueryRow(ctx, readRoster).Scan(&epoch, &now, &seq, &lease, &r.BarrierBound, &ids, &boots, &lefts, nil,
+		&saltDays, &saltKeys)
 	if err != nil {
 		return nil, translate("roster", err)
 	}
 	if len(seq) != feed.AllShards {
 		return nil, fmt.Errorf("postgres roster: %d shards, want %d", len(seq), feed.AllShards)
 	}
-	r.Heads = feed.Heads{Epoch: unsigned(epoch), Now: now, Bound: lease.Microseconds()}
+	r.Heads = feed.Heads{Epoch: unsigned(epoch), Now: now, Bound: lease.Microseconds(), Salts: salts(saltDays, saltKeys)}
 	for shard, v := range seq {
 		r.Heads.Seq[shard] = unsigned(v)
 	}

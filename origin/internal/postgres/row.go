@@ -55,8 +55,18 @@ func (r *linkRow) link(epoch uint64) link.Link {
 	}
 }
 
-// body is what a change of the link carries: nothing of a tombstone.
+// body is what changes and entries of the link carry: nothing of a tombstone, and
+// of a link with max_clicks not where it leads, which only a use is told.
 func body(l *link.Link) feed.Body {
+	b := usedBody(l)
+	if b.Limited {
+		b.Target = ""
+	}
+	return b
+}
+
+// usedBody is body for whoever has taken a use of the link.
+func usedBody(l *link.Link) feed.Body {
 	if !l.DeletedAt.IsZero() {
 		return feed.Body{State: feed.Absent}
 	}
@@ -66,7 +76,7 @@ func body(l *link.Link) feed.Body {
 	}
 	return feed.Body{
 		State: state, LinkID: unsigned(l.ID), Status: uint16(l.Status), //nolint:gosec // one of four
-		Query: l.Query, Suffix: l.Suffix, Class: l.Class, Clicks: l.Clicks,
+		Query: l.Query, Suffix: l.Suffix, Class: l.Class, Clicks: l.Clicks, Limited: l.MaxClicks > 0,
 		StartsAt: feed.Micros(l.StartsAt), ExpiresAt: feed.Micros(l.ExpiresAt), CreatedAt: feed.Micros(l.CreatedAt),
 		Target: l.Target, ExpiredURL: l.ExpiredURL,
 	}

@@ -42,13 +42,14 @@ func (s *statements) take() []string {
 // open opens a migrated store whose statements are recorded.
 func open(t *testing.T) (*Store, *statements) {
 	t.Helper()
-	cfg, err := Config{URL: services.Postgres(t), MaxConns: 2}.pool()
+	config := Config{URL: services.Postgres(t), MaxConns: 2, StatementTimeout: time.Minute}
+	cfg, err := config.pool()
 	if err != nil {
 		t.Fatalf("pool: %v", err)
 	}
 	sent := &statements{}
 	cfg.ConnConfig.Tracer = sent
-	s, err := connect(t.Context(), cfg, time.Minute)
+	s, err := connect(t.Context(), config, cfg)
 	if err != nil {
 		t.Fatalf("connect: %v", err)
 	}
@@ -107,7 +108,7 @@ func TestChangesReadNoMoreThanTheyAnswer(t *testing.T) {
 		t.Fatalf("explain: %v", err)
 	}
 	plan := strings.Join(lines, "\n")
-	name := partition(today)
+	name := outboxPartitions().name(today)
 	scan := fmt.Sprintf("Index Scan using %[1]s_pkey on %[1]s", name)
 	if !strings.Contains(plan, scan) || !strings.Contains(plan, fmt.Sprintf("(actual rows=%d ", feed.MaxChanges)) ||
 		strings.Contains(plan, "rows=3000 ") {

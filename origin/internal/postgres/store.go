@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"maps"
 	"sync/atomic"
 	"time"
 
@@ -13,15 +14,29 @@ import (
 // means that PostgreSQL was out of reach, too slow or overloaded: the same call
 // may work later.
 type Store struct {
-	pool    *pgxpool.Pool
-	edges   *pgxpool.Pool // for what edges wait for: however many writes are stuck, they get an answer
-	timeout time.Duration // of one call, or one transaction
-	loads   atomic.Uint64
+	pool       *pgxpool.Pool
+	edges      *pgxpool.Pool // for what edges wait for: however many writes are stuck, they get an answer
+	clicks     *pgxpool.Pool // for ApplyStretch and Use, which wait for each other's rows, and for nobody else's connections
+	timeout    time.Duration // of one call, or one transaction
+	ingestTime time.Duration // of one ApplyStretch
+	keepHours  time.Duration // for how long clicks are kept by the hour
+	loads      atomic.Uint64
+	counted    struct{ stretches, clicks, repeated atomic.Uint64 }
 }
 
-// EdgeConns is the number of connections that serve Heads, Entry, Changes,
-// Codes, Config and Ping, and nothing else.
-const EdgeConns = 8
+const (
+	// EdgeConns is the number of connections that serve Heads, Entry, Changes,
+	// Codes, Config and Ping, and nothing else.
+	EdgeConns = 8
+
+	// MaxStretches is how many calls of ApplyStretch find a connection at the same
+	// time. More of them would wait for those of Use, and keep them waiting, so it
+	// is for the caller to make no more.
+	MaxStretches = 2
+
+	// MaxUses is the same of Use.
+	MaxUses = 4
+)
 
 // Open connects to the primary, once, to find out whether it can be used: a
 // server with synchronous_commit off and a standby are refused. The schema is
@@ -31,23 +46,30 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return connect(ctx, poolConfig, cfg.statementTimeout()+answerTime)
+	return connect(ctx, cfg, poolConfig)
 }
 
-// connect makes both pools of one configuration.
-func connect(ctx context.Context, poolConfig *pgxpool.Config, timeout time.Duration) (*Store, error) {
-	edgeConfig := poolConfig.Copy()
-	edgeConfig.MaxConns = EdgeConns
-	pool, err := pgxpool.NewWithConfig(ctx, poolConfig)
-	if err != nil {
-		return nil, translate("open", err)
+// connect makes all pools of one configuration.
+func connect(ctx context.Context, cfg Config, poolConfig *pgxpool.Config) (*Store, error) {
+	edgeConfig, clickConfig := poolConfig.Copy(), poolConfig.Copy()
+	edgeConfig.MaxConns, clickConfig.MaxConns = EdgeConns, MaxStretches+MaxUses
+	ingest := ingestPace * cfg.statementTimeout()
+	maps.Copy(clickConfig.ConnConfig.RuntimeParams, ingestParams(ingest))
+	s := &Store{
+		timeout: cfg.statementTimeout() + answerTime, ingestTime: ingest + answerTime,
+		keepHours: or(cfg.ClickHours, defaultClickHours),
 	}
-	edges, err := pgxpool.NewWithConfig(ctx, edgeConfig)
-	if err != nil {
-		pool.Close()
-		return nil, translate("open", err)
+	for _, p := range []struct {
+		place  **pgxpool.Pool
+		config *pgxpool.Config
+	}{{&s.pool, poolConfig}, {&s.edges, edgeConfig}, {&s.clicks, clickConfig}} {
+		pool, err := pgxpool.NewWithConfig(ctx, p.config)
+		if err != nil {
+			s.Close()
+			return nil, translate("open", err)
+		}
+		*p.place = pool
 	}
-	s := &Store{pool: pool, edges: edges, timeout: timeout}
 	if err := s.Ping(ctx); err != nil {
 		s.Close()
 		return nil, err
@@ -57,8 +79,11 @@ func connect(ctx context.Context, poolConfig *pgxpool.Config, timeout time.Durat
 
 // Close waits for running calls and closes all connections.
 func (s *Store) Close() {
-	s.pool.Close()
-	s.edges.Close()
+	for _, pool := range []*pgxpool.Pool{s.pool, s.edges, s.clicks} {
+		if pool != nil {
+			pool.Close()
+		}
+	}
 }
 
 // Ping returns nil if PostgreSQL answers.
@@ -70,3 +95,17 @@ func (s *Store) Ping(ctx context.Context) error {
 
 // Loads counts the reads of a link for a fill since Open: each Entry is one.
 func (s *Store) Loads() uint64 { return s.loads.Load() }
+
+// ClickStats counts since Open.
+type ClickStats struct {
+	Stretches uint64 // applied
+	Clicks    uint64 // in them, those of links without counters too
+	Repeated  uint64 // stretches that were not applied: they did not begin at their log's mark
+}
+
+// ClickStats is a snapshot.
+func (s *Store) ClickStats() ClickStats {
+	return ClickStats{
+		Stretches: s.counted.stretches.Load(), Clicks: s.counted.clicks.Load(), Repeated: s.counted.repeated.Load(),
+	}
+}

@@ -2,13 +2,16 @@ package postgres_test
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"testing"
 	"time"
 
 	"waypost/deploy/services"
+	"waypost/origin/internal/clicks"
 	"waypost/origin/internal/links"
 	"waypost/origin/internal/postgres"
+	"waypost/shared/click"
 	"waypost/shared/feed"
 	"waypost/shared/link"
 )
@@ -48,6 +51,20 @@ func calls(s *postgres.Store) map[string]func(context.Context) error {
 		"BumpEpochFrom": func(ctx context.Context) error { return s.BumpEpochFrom(ctx, 1) },
 		"Prune":         s.Prune,
 		"NextCounter":   func(ctx context.Context) error { _, err := s.NextCounter(ctx); return err },
+		"KeepSalts":     s.KeepSalts,
+		"Use":           func(ctx context.Context) error { _, err := s.Use(ctx, key); return err },
+		"EraseClicks":   func(ctx context.Context) error { return s.EraseClicks(ctx, 1) },
+		"RecentClicks":  func(ctx context.Context) error { _, err := s.RecentClicks(ctx, 1); return err },
+		"Stats": func(ctx context.Context) error {
+			_, err := s.Stats(ctx, 1, clicks.Query{Range: clicks.Range{From: today(), To: today().Add(time.Hour)}})
+			return err
+		},
+		"TopLinks": func(ctx context.Context) error { _, err := s.TopLinks(ctx, today(), nil, 1); return err },
+		"Orphans":  func(ctx context.Context) error { _, err := s.Orphans(ctx, clicks.Range{}); return err },
+		"ApplyStretch": func(ctx context.Context) error {
+			_, _, err := s.ApplyStretch(ctx, &click.Stretch{Boot: rand.Text(), To: 1})
+			return err
+		},
 		"WriteConfig": func(ctx context.Context) error {
 			_, err := s.WriteConfig(ctx, "row", `{"at":"`+time.Now().String()+`"}`)
 			return err

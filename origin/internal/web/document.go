@@ -50,6 +50,7 @@ type schema struct {
 	Description string
 	Enum        []any
 	Items       *schema
+	OneOf       []*schema `json:"oneOf"`
 	Properties  map[string]*schema
 	Required    []string
 	Minimum     *float64
@@ -88,6 +89,24 @@ func (s *schema) kind() string {
 		kind = strings.Replace(kind, "string", "time", 1)
 	}
 	return kind
+}
+
+// names are the schemas of the document that a body is made of.
+func (s *schema) names() []string {
+	var all []string
+	if s == nil {
+		return nil
+	}
+	if s.Ref != "" {
+		all = append(all, refName(s.Ref))
+	}
+	if s.Items != nil {
+		all = append(all, s.Items.names()...)
+	}
+	for _, one := range s.OneOf {
+		all = append(all, one.names()...)
+	}
+	return all
 }
 
 // bounds says which values are accepted, in words.

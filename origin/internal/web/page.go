@@ -44,8 +44,10 @@ type fieldView struct {
 }
 
 type answerView struct {
-	Status, Description, Schema string
-	Headers                     []fieldView
+	Status, Description string
+	Form                string   // what the body is, of which there are the schemas; empty where it is the one schema
+	Schemas             []string // names
+	Headers             []fieldView
 }
 
 type schemaView struct {
@@ -116,8 +118,8 @@ func (op *operation) view(method, path string) operationView {
 	}
 	for _, status := range sortedKeys(op.Responses) {
 		answer := answerView{Status: status, Description: op.Responses[status].Description}
-		for _, content := range op.Responses[status].Content {
-			answer.Schema = content.Schema.kind()
+		for media, content := range op.Responses[status].Content {
+			answer.Form, answer.Schemas = form(media, content.Schema), content.Schema.names()
 		}
 		for _, name := range sortedKeys(op.Responses[status].Headers) {
 			if s := op.Responses[status].Headers[name].Schema; s != nil {
@@ -127,6 +129,17 @@ func (op *operation) view(method, path string) operationView {
 		v.Answers = append(v.Answers, answer)
 	}
 	return v
+}
+
+// form says what a body is that is not just one schema in JSON.
+func form(media string, s *schema) string {
+	switch {
+	case media == "text/event-stream":
+		return "events: "
+	case s != nil && s.Items != nil:
+		return "list of "
+	}
+	return ""
 }
 
 func (s *schema) view(name string) schemaView {

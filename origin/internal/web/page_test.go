@@ -47,6 +47,28 @@ func TestPageShowsTheDocument(t *testing.T) {
 	}
 }
 
+func TestAnswersThatAreNotOneSchemaAreSaidInWords(t *testing.T) {
+	t.Parallel()
+	const doc = `{"paths": {"/a": {"get": {"responses": {
+		"200": {"content": {"text/event-stream": {"schema": {"oneOf": [{"$ref": "#/components/schemas/Tick"}, {"$ref": "#/components/schemas/Tock"}]}}}},
+		"201": {"content": {"application/json": {"schema": {"type": ["array", "null"], "items": {"$ref": "#/components/schemas/Tick"}}}}},
+		"202": {"content": {"text/plain": {}}}}}}}}`
+	h, err := web.New([]byte(doc))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := httptest.NewRecorder()
+	h.ServeHTTP(w, httptest.NewRequest("GET", "/docs", nil))
+	for _, want := range []string{
+		`<td>events: <a href="#schema-Tick">Tick</a> or <a href="#schema-Tock">Tock</a>`,
+		`<td>list of <a href="#schema-Tick">Tick</a></td>`, "<th>202</th><td></td><td></td>",
+	} {
+		if !strings.Contains(w.Body.String(), want) {
+			t.Errorf("page lacks %q:\n%s", want, w.Body)
+		}
+	}
+}
+
 func TestDocumentThatIsNone(t *testing.T) {
 	t.Parallel()
 	for _, doc := range []string{``, `x`, `{"paths": 1}`} {

@@ -1,0 +1,46 @@
+package visitor
+
+import (
+	"hash/maphash"
+	"math/rand/v2"
+	"sync/atomic"
+)
+
+// ways is in how many places a key may stand. With one place two busy agents
+// that share it would push each other out on every click.
+const ways = 4
+
+// memo remembers what was made of the last keys, which are clipped bytes of
+// requests. Its size is fixed; what it has forgotten is made anew. A key that is
+// held costs no lock and no allocation. Safe for concurrent use.
+type memo[T any] struct {
+	seed  maphash.Seed // nobody can choose keys that share their places
+	of    func(key string) T
+	slots []atomic.Pointer[remembered[T]]
+}
+
+type remembered[T any] struct {
+	key   string
+	value T
+}
+
+// newMemo makes a memo of at most size keys, a power of two and at least ways.
+// of must give the same value for the same key.
+func newMemo[T any](size int, of func(key string) T) *memo[T] {
+	return &memo[T]{seed: maphash.MakeSeed(), of: of, slots: make([]atomic.Pointer[remembered[T]], size)}
+}
+
+// get is the value of a key, which is not kept.
+func (m *memo[T]) get(key []byte) T {
+	first := int(maphash.Bytes(m.seed, key)) & (len(m.slots) - 1) &^ (ways - 1) //nolint:gosec // any bits will do
+	places := m.slots[first : first+ways]
+	for i := range places {
+		if r := places[i].Load(); r != nil && r.key == string(key) {
+			return r.value
+		}
+	}
+	made := &remembered[T]{key: string(key)}
+	made.value = m.of(made.key)
+	places[rand.IntN(ways)].Store(made) //nolint:gosec // which one is forgotten decides nothing
+	return made.value
+}
