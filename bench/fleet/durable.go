@@ -13,6 +13,10 @@ import (
 // durableLimit bounds the start and the stop of a durable cluster.
 const durableLimit = time.Minute
 
+// durableBuffers is the memory of a measured database, in MiB: a quarter of a
+// server's 4 GiB, as PostgreSQL's manual has it (20.4.1).
+const durableBuffers = 1024
+
 // durablePostgres starts a cluster whose commits are on disk when they return. The other clusters of tests do not wait
 // for the disk, which makes every write look cheaper than it is.
 func durablePostgres(tb testing.TB) *services.PostgresServer {
@@ -31,7 +35,7 @@ func durablePostgres(tb testing.TB) *services.PostgresServer {
 	}
 	ctx, cancel := context.WithTimeout(tb.Context(), durableLimit)
 	defer cancel()
-	pg, err := services.StartPostgres(ctx, services.PostgresConfig{Dir: filepath.Join(dir, "cluster")})
+	pg, err := services.StartPostgres(ctx, services.PostgresConfig{Dir: filepath.Join(dir, "cluster"), Buffers: durableBuffers})
 	if err != nil {
 		tb.Fatalf("durable PostgreSQL: %v", err)
 	}

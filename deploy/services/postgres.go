@@ -33,6 +33,7 @@ type PostgresConfig struct {
 	Password string    // of role waypost; empty: random. A cluster that exists keeps the one it was made with.
 	Output   io.Writer // nil: server.log in Dir's parent folder, beside the cluster
 	Unsafe   bool      // fsync off: a power cut may destroy the cluster. For tests. Commits stay synchronous.
+	Buffers  int       // MiB of shared buffers; 0: 128, as PostgreSQL has it, and 32 of an unsafe one
 }
 
 // PostgresServer is a private PostgreSQL on 127.0.0.1, reached by TCP and password only. Safe for concurrent use.
@@ -148,14 +149,18 @@ func (s *PostgresServer) run(ctx context.Context) (*process.Process, error) {
 		"unix_socket_directories=", // none: TCP with a password is the only way in
 		"timezone=UTC", "log_timezone=UTC",
 		"max_connections=200",
-		"shared_buffers=32MB",
-		"max_wal_size=256MB",
 		"synchronous_commit=on",
 		"log_min_messages=warning",
 	}
+	buffers := 128
 	if s.cfg.Unsafe {
 		settings = append(settings, "fsync=off", "full_page_writes=off", "max_wal_size=128MB")
+		buffers = 32
 	}
+	if s.cfg.Buffers > 0 {
+		buffers = s.cfg.Buffers
+	}
+	settings = append(settings, "shared_buffers="+strconv.Itoa(buffers)+"MB")
 	args := []string{"-D", s.cfg.Dir}
 	for _, kv := range settings {
 		args = append(args, "-c", kv)

@@ -145,6 +145,11 @@ func (s *Store) countStretch(ctx context.Context, tx pgx.Tx, st *click.Stretch) 
 	return c.write(ctx, tx, st)
 }
 
+// lockClickLinks is a join: of "= ANY" PostgreSQL would search the whole array
+// for each row that it had to wait for.
+const lockClickLinks = `SELECT c.link_id FROM unnest($1::bigint[]) k(link_id) JOIN click_link c USING (link_id)
+	ORDER BY c.link_id FOR UPDATE OF c`
+
 // lockLinks locks the links of a stretch, in ascending order, and tells which of
 // them have counters, and from which hour on those of hours are kept. Whatever
 // else is written of a link is written under this lock.
@@ -157,7 +162,7 @@ func lockLinks(ctx context.Context, tx pgx.Tx, st *click.Stretch) (known map[int
 	}
 	known = make(map[int64]bool, len(ids))
 	b := &pgx.Batch{}
-	b.Queue(`SELECT link_id FROM click_link WHERE link_id = ANY($1) ORDER BY link_id FOR UPDATE`, ids).
+	b.Queue(lockClickLinks, ids).
 		Query(func(rows pgx.Rows) error {
 			var id int64
 			_, err := pgx.ForEachRow(rows, []any{&id}, func() error {
