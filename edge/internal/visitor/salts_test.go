@@ -2,11 +2,12 @@ package visitor
 
 import (
 	"crypto/sha256"
-	"encoding/binary"
 	"net/netip"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/dchest/siphash"
 
 	"waypost/shared/click"
 	"waypost/shared/feed"
@@ -31,8 +32,9 @@ func TestAVisitorIsOneOnAnyEdgeForADay(t *testing.T) {
 	key := salt(today).Key
 	address := ann.As16()
 	agent := sha256.Sum256([]byte(firefox))
-	sum := sha256.Sum256(slices.Concat(key[:], address[:], agent[:7]))
-	if want := binary.BigEndian.Uint64(sum[:]); first != want {
+	hash := siphash.New(key[:16])
+	hash.Write(slices.Concat(key[16:], address[:], agent[:8])) //nolint:errcheck // never fails
+	if want := hash.Sum64(); first != want {
 		t.Errorf("got %x, want the hash %x", first, want)
 	}
 	for name, c := range map[string]struct {
