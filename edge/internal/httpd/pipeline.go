@@ -28,6 +28,8 @@ func (l onePerRead) Accept() (net.Conn, error) {
 // headConn is one such connection. Its Read is for one goroutine.
 type headConn struct {
 	net.Conn
+	reading, writing deadline
+
 	rest []byte             // read from the connection and not yet handed out
 	last [len(headEnd)]byte // the last bytes handed out of a head that has not ended …
 	n    int                // … and how many: at most one less than headEnd has
@@ -43,6 +45,9 @@ func (c *headConn) Read(p []byte) (int, error) {
 			c.rest = nil // an idle connection holds no memory for it
 		}
 		return n, nil
+	}
+	if err := c.reading.arm(c.Conn.SetReadDeadline); err != nil {
+		return 0, err
 	}
 	read, err := c.Conn.Read(p)
 	n := c.cut(p[:read])
