@@ -50,6 +50,10 @@ func Start(t *testing.T, cfg Config) *Run {
 	t.Cleanup(func() {
 		r.mu.Lock()
 		defer r.mu.Unlock()
+		if len(r.report.Figures) == 0 { // results of before stay
+			t.Error("nothing was measured: rows are named group/row, such as near/spread")
+			return
+		}
 		if err := r.report.Save(r.folder); err != nil {
 			t.Errorf("results: %v", err)
 		}

@@ -30,6 +30,9 @@ type headConn struct {
 	net.Conn
 	reading, writing deadline
 
+	asked bool // a head was handed out
+	kept  kept
+
 	rest []byte             // read from the connection and not yet handed out
 	last [len(headEnd)]byte // the last bytes handed out of a head that has not ended …
 	n    int                // … and how many: at most one less than headEnd has
@@ -49,12 +52,26 @@ func (c *headConn) Read(p []byte) (int, error) {
 	if err := c.reading.arm(c.Conn.SetReadDeadline); err != nil {
 		return 0, err
 	}
-	read, err := c.Conn.Read(p)
+	read, err := c.read(p)
 	n := c.cut(p[:read])
 	if n < read {
 		c.rest = append([]byte(nil), p[n:read]...)
 	}
 	return n, err
+}
+
+// read reads from the connection, once it has asked again as kept does.
+func (c *headConn) read(p []byte) (int, error) {
+	if !c.asked || len(p) == 0 {
+		return c.Conn.Read(p)
+	}
+	return c.kept.read(c.Conn, p)
+}
+
+// Close implements io.Closer.
+func (c *headConn) Close() error {
+	c.kept.close()
+	return c.Conn.Close()
 }
 
 // cut is the length of b up to the end of the first head, which may have begun
@@ -65,11 +82,11 @@ func (c *headConn) cut(b []byte) int {
 	across := append(append(seam[:0], c.last[:c.n]...), b[:min(before, len(b))]...)
 	if i := bytes.Index(across, []byte(headEnd)); i >= 0 {
 		end := i + len(headEnd) - c.n
-		c.n = 0
+		c.n, c.asked = 0, true
 		return end
 	}
 	if i := bytes.Index(b, []byte(headEnd)); i >= 0 {
-		c.n = 0
+		c.n, c.asked = 0, true
 		return i + len(headEnd)
 	}
 	tail := b

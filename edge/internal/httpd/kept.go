@@ -1,0 +1,129 @@
+package httpd
+
+import (
+	"errors"
+	"io"
+	"iter"
+	"net"
+	"sync/atomic"
+	"syscall"
+)
+
+// kept reads a connection that is kept alive, and saves the read that finds
+// nothing.
+//
+// A read of net.Conn tries first and waits then, so that each request costs a
+// system call that says "not yet". Only the first try of a syscall.RawConn's
+// Read is needed: it comes after the poller's note of the descriptor was
+// cleared, and whatever arrives after a try leaves a new one. So one RawConn.Read
+// lasts as long as the connection, in a coroutine: it tries, hands out what it
+// got, and at the next turn waits before it tries.
+//
+// The kernel tells of what comes, and of the end, once each. A try that filled
+// its memory may have left something behind, so the next one does not wait. One
+// that did not has emptied the socket, but for one thing: an end that had come
+// already when the try was made. Whoever sends all it has and ends its side does
+// so with the first request, which is therefore read the usual way. (Later, such a
+// client is held until the idle timeout, if it does not end both sides.)
+type kept struct {
+	state atomic.Int32
+	next  func() (n int, ok bool) // nil: not begun
+	stop  func()
+	p     []byte // where to read to
+	err   error  // that ended the coroutine
+}
+
+// States of kept. One goroutine reads, and owns everything while it does; any
+// may close.
+const (
+	keptIdle int32 = iota
+	keptReading
+	keptClosed
+)
+
+// begin starts the coroutine on a connection; not if that is no socket.
+func (k *kept) begin(c net.Conn) bool {
+	socket, ok := c.(*net.TCPConn)
+	if !ok {
+		return false
+	}
+	raw, err := socket.SyscallConn()
+	if err != nil {
+		return false
+	}
+	k.next, k.stop = iter.Pull(func(yield func(int) bool) {
+		var ended error
+		err := raw.Read(func(fd uintptr) (done bool) {
+			done, ended = k.try(int(fd), yield)
+			return done
+		})
+		if k.err = err; err == nil {
+			k.err = ended
+		}
+	})
+	return true
+}
+
+// try reads and hands out until it has to wait: then it is not done.
+func (k *kept) try(fd int, yield func(int) bool) (done bool, ended error) {
+	for {
+		n, err := syscall.Read(fd, k.p)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+			continue
+		case errors.Is(err, syscall.EAGAIN):
+			return false, nil
+		case err != nil:
+			return true, err
+		case n == 0:
+			return true, io.EOF
+		}
+		full := n == len(k.p) // k.p is another one after yield
+		if !yield(n) {
+			return true, net.ErrClosed
+		}
+		if !full {
+			return false, nil
+		}
+	}
+}
+
+// read implements io.Reader for a p that is not empty. It begins with c.
+func (k *kept) read(c net.Conn, p []byte) (int, error) {
+	if !k.state.CompareAndSwap(keptIdle, keptReading) {
+		return 0, net.ErrClosed
+	}
+	n, err := k.turn(c, p)
+	if !k.state.CompareAndSwap(keptReading, keptIdle) { // closed meanwhile, which left the rest to this goroutine
+		k.end()
+	}
+	return n, err
+}
+
+func (k *kept) turn(c net.Conn, p []byte) (int, error) {
+	if k.next == nil && !k.begin(c) {
+		return c.Read(p)
+	}
+	k.p = p
+	n, ok := k.next()
+	k.p = nil
+	if !ok {
+		return 0, k.err
+	}
+	return n, nil
+}
+
+// close ends the coroutine, or leaves that to the goroutine that reads. The
+// connection must be closed after it: that ends a wait, and waits for the
+// coroutine's hold on it.
+func (k *kept) close() {
+	if k.state.Swap(keptClosed) == keptIdle {
+		k.end()
+	}
+}
+
+func (k *kept) end() {
+	if k.stop != nil {
+		k.stop()
+	}
+}
