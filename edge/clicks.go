@@ -26,7 +26,7 @@ func openCounting(cfg *config, origins *fill.Client, clock func() int64, logger 
 	}
 	c := &counting{}
 	dir := filepath.Join(cfg.StateDir, "clicks")
-	folded := filepath.Join(dir, "folded")
+	folded, quarantine := filepath.Join(dir, "folded"), filepath.Join(dir, "quarantine")
 	if cfg.StateDir == "" {
 		logger.Warn("clicks are counted in memory alone, and lost with the process until an origin has taken them",
 			slog.String("missing", "WAYPOST_STATE_DIR"))
@@ -44,17 +44,12 @@ func openCounting(cfg *config, origins *fill.Client, clock func() int64, logger 
 		}
 	}
 	if c.spool == nil {
-		folded = ""
+		folded, quarantine = "", ""
 	}
-	counter, err := clicks.New(clicks.Config{
-		Spool: c.spool, Origin: origins, Folder: folded, Region: cfg.Region, Disk: int64(cfg.ClicksDisk),
+	c.Counter = clicks.New(clicks.Config{
+		Spool: c.spool, Origin: origins, Folder: folded, Quarantine: quarantine, Region: cfg.Region, Disk: int64(cfg.ClicksDisk),
 		Clock: clock, Logger: logger,
 	})
-	if err != nil {
-		c.close()
-		return nil, err
-	}
-	c.Counter = counter
 	return c, nil
 }
 

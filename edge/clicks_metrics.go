@@ -40,6 +40,14 @@ func registerClicks(reg prometheus.Registerer, clicks *counting, facts *visitor.
 		func() uint64 { return stats().Unreadable })
 	counter("waypost_edge_clicks_missing_bytes_total", "Bytes of logs that the origin asked for when they were gone.",
 		func() uint64 { return stats().Missing })
+	counter("waypost_edge_clicks_refused_total", "Clicks that no origin takes; they are in quarantine. Must stay 0.",
+		func() uint64 { return stats().Refused })
+	counter("waypost_edge_clicks_damaged_total", "Clicks in files that cannot be read, as far as their number is known; they are in quarantine.",
+		func() uint64 { return stats().Damaged })
+	gauge("waypost_edge_clicks_quarantined_files", "Files in quarantine, refused or damaged, that wait for somebody to look at them.",
+		func() float64 { return float64(stats().Quarantined) })
+	gauge("waypost_edge_clicks_quarantined_bytes", "Bytes of files in quarantine.",
+		func() float64 { return float64(stats().QuarantineBytes) })
 	gauge("waypost_edge_clicks_in_memory", "Clicks that only memory holds: what a kill would lose.",
 		func() float64 { return float64(stats().InMemory) })
 	gauge("waypost_edge_clicks_behind_seconds", "Age of the oldest click that no origin has taken.",

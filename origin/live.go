@@ -27,9 +27,11 @@ const apiVersion = "1.0.0"
 // stands behind them until ctx ends, which is after the last request.
 func (o *origin) live(ctx context.Context) error {
 	var store *postgres.Store
+	database := o.cfg.Database
+	database.Logger = o.logger
 	err := o.retry(ctx, func() (err error) {
 		if store == nil {
-			if store, err = postgres.Open(ctx, o.cfg.Database); err != nil {
+			if store, err = postgres.Open(ctx, database); err != nil {
 				return err
 			}
 		}

@@ -41,6 +41,10 @@ func (o *origin) register(store *postgres.Store, loader *stampede.Loader) {
 	}
 	o.counter("waypost_clicks_applied_total", "Clicks in stretches that this origin counted.", nil,
 		func() uint64 { return store.ClickStats().Clicks })
+	o.counter("waypost_clicks_moved_total", "Clicks counted at the nearest hour that is allowed, because their edge named one too far off.", nil,
+		func() uint64 { return store.ClickStats().Moved })
+	o.counter("waypost_clicks_damaged_total", "Columns of counters found damaged; clicks go on to be counted. Must stay 0.", nil,
+		func() uint64 { return store.ClickStats().Damaged })
 	const changes = "Changes by whether they went to NATS; edges fetch what was dropped."
 	o.counter("waypost_changes_total", changes, prometheus.Labels{"outcome": "published"},
 		func() uint64 { return o.publisher.Stats().Published })

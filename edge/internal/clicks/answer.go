@@ -20,6 +20,7 @@ func (s *shipper) answered(src *source, p *parcel, mark uint64) error {
 			}
 		}
 		src.sent, src.longer = nil, nil
+		src.refusals.again()
 		src.mine = moved // else somebody else has moved it, or a restore
 	}
 	src.mark, src.known, src.doubt = mark, true, false
@@ -37,7 +38,15 @@ func (s *shipper) answered(src *source, p *parcel, mark uint64) error {
 	if src.log == nil || mark >= src.log.End() {
 		src.first = 0
 	}
-	return s.unshelve(src)
+	return s.settle(src)
+}
+
+// settle does what was left to do until the mark had passed.
+func (s *shipper) settle(src *source) error {
+	if err := s.unshelve(src); err != nil {
+		return err
+	}
+	return s.release(src)
 }
 
 // finish forgets a log that the origin has, and removes what is left of it.

@@ -90,9 +90,10 @@ func TestABuilderStartsEachStretchAnew(t *testing.T) {
 
 func TestWhatVisitorsMakeUpStaysWithinAStretch(t *testing.T) {
 	t.Parallel()
+	const clicks = 12_000 // a stretch and a part of one
 	rng := rand.New(rand.NewPCG(1, 1))
 	var payloads [][]byte
-	for n := range 30_000 {
+	for n := range clicks {
 		r := visit(rng.Uint64(), n)
 		r.At = rng.Int64() >> 7
 		r.Visitor = rng.Uint64()
@@ -103,7 +104,7 @@ func TestWhatVisitorsMakeUpStaysWithinAStretch(t *testing.T) {
 	log, _ := logOf(t, payloads...)
 	s := &shipper{builder: newBuilder(nil), stats: &counts{}}
 	src := &source{boot: "b", region: "eu", log: log, own: true}
-	var clicks uint64
+	var counted, stretches uint64
 	for src.mark < log.End() {
 		p, err := s.add(src, src.mark, log.End(), most{stretchClicks, stretchBytes})
 		if err != nil {
@@ -112,11 +113,12 @@ func TestWhatVisitorsMakeUpStaysWithinAStretch(t *testing.T) {
 		if len(p.bytes) > click.MaxStretch {
 			t.Errorf("got %d bytes", len(p.bytes))
 		}
-		clicks += p.clicks
+		counted += p.clicks
+		stretches++
 		src.mark = p.to
 	}
-	if clicks != 30_000 {
-		t.Errorf("got %d clicks, want 30000", clicks)
+	if counted != clicks || stretches < 2 {
+		t.Errorf("got %d clicks in %d stretches, want %d in more than one", counted, stretches, clicks)
 	}
 }
 

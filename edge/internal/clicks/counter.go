@@ -15,11 +15,15 @@ import (
 type Config struct {
 	Spool  *spool.Spool // nil: every click is counted in memory, and a kill loses those not shipped
 	Origin origin
-	Folder string       // of folded stretches, made when needed; under the spool's lock
-	Region string       // of this edge
-	Disk   int64        // bytes that logs and folded stretches may take before more is folded (1 GiB)
-	Clock  func() int64 // PostgreSQL's clock as the edge estimates it, microseconds since 1970
-	Logger *slog.Logger // (none)
+	Folder string // of folded stretches, made when needed; under the spool's lock
+	// Quarantine is the folder of stretches that origins refuse and of files that
+	// cannot be read, made when needed; under the spool's lock. Refused ones may
+	// take an eighth of Disk, and two stretches in any case.
+	Quarantine string
+	Region     string       // of this edge
+	Disk       int64        // bytes that logs and folded stretches may take before more is folded (1 GiB)
+	Clock      func() int64 // PostgreSQL's clock as the edge estimates it, microseconds since 1970
+	Logger     *slog.Logger // (none)
 
 	now func() time.Time // of this machine; tests set it
 }
@@ -50,9 +54,10 @@ type Counter struct {
 
 type buffer [click.MaxRecord]byte
 
-// New finds the logs and stretches that earlier processes left. It starts
-// nothing.
-func New(cfg Config) (*Counter, error) {
+// New finds the logs and stretches that earlier processes left. What cannot be
+// read of them is told and put away: an edge starts whatever they are like. It
+// starts nothing.
+func New(cfg Config) *Counter {
 	if cfg.Disk <= 0 {
 		cfg.Disk = 1 << 30
 	}
@@ -62,24 +67,23 @@ func New(cfg Config) (*Counter, error) {
 	if cfg.now == nil {
 		cfg.now = time.Now
 	}
-	shelf := shelf{cfg.Folder}
+	q := &quarantine{dir: cfg.Quarantine, most: max(cfg.Disk/8, 2*click.MaxStretch), logger: cfg.Logger}
+	shelf := shelf{cfg.Folder, q}
 	var logs []*spool.Log
 	boot := rand.Text()
 	if cfg.Spool != nil {
 		logs = cfg.Spool.Logs()
 		boot = logs[len(logs)-1].Boot()
 	}
-	sources, err := newSources(logs, shelf, cfg.Region)
-	if err != nil {
-		return nil, err
-	}
+	sources := found(logs, shelf, cfg)
+	q.measure()
 	c := &Counter{
 		cfg:     cfg,
-		memory:  newMemory(boot, cfg.Region, memoryBounds{records: memoryRecords, stretches: memoryStretches}),
+		memory:  newMemory(boot, cfg.Region, memoryBounds{records: memoryRecords, stretches: memoryStretches, bytes: stretchBytes}),
 		buffers: sync.Pool{New: func() any { return new(buffer) }},
 	}
 	c.shipper = &shipper{
-		origin: cfg.Origin, shelf: shelf, budget: cfg.Disk, memory: c.memory, voids: &c.voids,
+		origin: cfg.Origin, shelf: shelf, quarantine: q, budget: cfg.Disk, memory: c.memory, voids: &c.voids,
 		builder: newBuilder(c.voids.has), sources: sources, stats: &c.counts, now: cfg.now,
 		bytes: stretchBytes, least: leastBytes,
 		shipping: trouble{logger: cfg.Logger, part: "origin"},
@@ -88,8 +92,9 @@ func New(cfg Config) (*Counter, error) {
 	}
 	for _, src := range sources {
 		src.reading = trouble{logger: cfg.Logger, part: src.boot}
+		src.refusing = trouble{logger: cfg.Logger, part: "quarantine"}
 	}
-	return c, nil
+	return c
 }
 
 // A ticket is the offset of a record in the own log, or one of these.

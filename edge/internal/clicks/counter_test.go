@@ -188,10 +188,7 @@ func TestOrphansCountByTheHour(t *testing.T) {
 func TestWithoutASpoolMemoryCounts(t *testing.T) {
 	t.Parallel()
 	o, want := newOrigin(t), make(sums)
-	c, err := New(Config{Origin: o, Region: "eu", Clock: func() int64 { return 0 }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := New(Config{Origin: o, Region: "eu", Clock: func() int64 { return 0 }})
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- c.Run(ctx) }()

@@ -157,7 +157,7 @@ func startEdge(t *testing.T, dir string, o origin, clock *fakeClock, change func
 	t.Helper()
 	files := spool.Config{Dir: filepath.Join(dir, "spool"), Label: "eu", SegmentBytes: 8 << 10, Limit: time.Minute}
 	cfg := Config{
-		Origin: o, Folder: filepath.Join(dir, "folded"), Region: "eu",
+		Origin: o, Folder: filepath.Join(dir, "folded"), Quarantine: filepath.Join(dir, "quarantine"), Region: "eu",
 		Clock: func() int64 { return clock.at.UnixMicro() }, Logger: slog.New(slog.DiscardHandler), now: clock.now,
 	}
 	if change != nil {
@@ -168,10 +168,7 @@ func startEdge(t *testing.T, dir string, o origin, clock *fakeClock, change func
 		t.Fatal(err)
 	}
 	cfg.Spool = s
-	c, err := New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := New(cfg)
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() { done <- s.Run(ctx) }()

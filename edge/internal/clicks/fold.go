@@ -75,11 +75,8 @@ func (s *shipper) setAside(src *source) error {
 // where neither has a bound to keep and both fit.
 func (s *shipper) foldOne(src *source, limit uint64) (folded bool, err error) {
 	from, pinned := src.tail(), false
-	for _, sent := range src.longer {
-		if sent.to > from {
-			limit, pinned = sent.to, true
-			break
-		}
+	if at, ok := src.bound(from); ok {
+		limit, pinned = at, true
 	}
 	added, err := s.add(src, from, limit, most{bytes: stretchBytes})
 	if err != nil || added.to == from {

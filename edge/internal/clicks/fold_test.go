@@ -281,7 +281,7 @@ func TestAFullDiskKeepsTheLogs(t *testing.T) {
 
 func TestStoredStretchesAreListedByBoot(t *testing.T) {
 	t.Parallel()
-	s := shelf{filepath.Join(t.TempDir(), "deep", "folded")}
+	s := shelf{dir: filepath.Join(t.TempDir(), "deep", "folded")}
 	if found, err := s.list(); err != nil || len(found) != 0 {
 		t.Errorf("no folder: got %v, %v", found, err)
 	}
@@ -322,7 +322,7 @@ func TestStoredStretchesAreListedByBoot(t *testing.T) {
 
 func TestAStoredStretchUnderAnotherNameIsDamaged(t *testing.T) {
 	t.Parallel()
-	s := shelf{t.TempDir()}
+	s := shelf{dir: t.TempDir()}
 	stretch := click.Stretch{Boot: "b", To: 10}
 	p, err := s.put(stored{boot: "b", to: 10}, stretch.Append(nil))
 	if err != nil {

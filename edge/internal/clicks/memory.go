@@ -31,12 +31,14 @@ type memory struct {
 	ready  []batch    // full ones, oldest first
 	mark   uint64     // what the origin has applied
 	parcel *parcel    // of the first batch: kept until the mark moves
+
+	refusals refusals // of the parcel; for whoever sends it alone
 }
 
-// memoryBounds are how many bytes of records, and how many stretches of up to
-// stretchBytes, memory may hold.
+// memoryBounds are how many bytes of records, and how many stretches of about so
+// many bytes each, memory may hold.
 type memoryBounds struct {
-	records, stretches int
+	records, stretches, bytes int
 }
 
 // batch is a stretch without its place in the log.
@@ -133,7 +135,7 @@ func (m *memory) add(at uint64, payload []byte, voids map[uint64]struct{}) {
 	if m.sum == nil {
 		m.sum = newAggregate()
 	}
-	room := m.sum.bytes() < stretchBytes || m.finish()
+	room := m.sum.bytes() < m.bounds.bytes || m.finish()
 	if room {
 		m.added++
 	}

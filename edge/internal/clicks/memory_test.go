@@ -44,7 +44,7 @@ func TestWhatTheSpoolRefusesIsCountedInMemory(t *testing.T) {
 
 func TestMemoryIsBoundedAndCountsWhatIsBeyond(t *testing.T) {
 	t.Parallel()
-	m := newMemory("b", "eu", memoryBounds{records: 4 << 10, stretches: 0})
+	m := newMemory("b", "eu", memoryBounds{records: 4 << 10})
 	taken := 0
 	for n := range 1_000 {
 		if _, ok := m.count(visit(1, n)); ok {
@@ -58,7 +58,7 @@ func TestMemoryIsBoundedAndCountsWhatIsBeyond(t *testing.T) {
 
 func TestAVoidForWhichMemoryHasNoRoomIsCounted(t *testing.T) {
 	t.Parallel()
-	m := newMemory("b", "eu", memoryBounds{records: click.MaxRecord + 9, stretches: 1})
+	m := newMemory("b", "eu", memoryBounds{records: click.MaxRecord + 9, stretches: 1, bytes: stretchBytes})
 	at, ok := m.count(visit(1, 1))
 	for range click.MaxRecord { // fill what is left
 		m.void(at)
@@ -70,7 +70,7 @@ func TestAVoidForWhichMemoryHasNoRoomIsCounted(t *testing.T) {
 
 func TestMemoryWithoutRoomLosesClicksAlone(t *testing.T) {
 	t.Parallel()
-	m := newMemory("b", "eu", memoryBounds{records: 8 << 20, stretches: 0})
+	m := newMemory("b", "eu", memoryBounds{records: 1 << 20, bytes: 64 << 10})
 	for n := 0; ; n++ {
 		r := visit(uint64(n), n)
 		r.Referrer = fmt.Sprintf("%d.some-rather-long-name-of-a-host-to-fill-memory.example", n)
@@ -89,13 +89,13 @@ func TestMemoryWithoutRoomLosesClicksAlone(t *testing.T) {
 
 func TestMemoryMakesRoomBySendingNothingTwice(t *testing.T) {
 	t.Parallel()
-	m := newMemory("b", "eu", memoryBounds{records: 1 << 30, stretches: 2})
-	const clicks = 1_000_000
+	const clicks, bytes = 20_000, 64 << 10
+	m := newMemory("b", "eu", memoryBounds{records: 1 << 30, stretches: 2, bytes: bytes})
 	for n := range clicks {
 		r := visit(uint64(n)*7919, n)
 		r.Referrer = "some-rather-long-name-of-a-host-to-fill-memory.example"
 		m.count(r)
-		if n%100_000 == 0 {
+		if n%2_000 == 0 {
 			m.compact()
 		}
 	}
@@ -105,7 +105,7 @@ func TestMemoryMakesRoomBySendingNothingTwice(t *testing.T) {
 	var applied uint64
 	for p := m.next(); p != nil; p = m.next() {
 		mark, err := o.Clicks(t.Context(), p.bytes)
-		if err != nil || len(p.bytes) > click.MaxStretch {
+		if err != nil || len(p.bytes) > bytes*click.MaxStretch/stretchBytes {
 			t.Fatalf("got %d bytes, %v", len(p.bytes), err)
 		}
 		applied += m.answered(mark)
@@ -117,7 +117,7 @@ func TestMemoryMakesRoomBySendingNothingTwice(t *testing.T) {
 
 func TestMemoryGoesOnFromAnyMark(t *testing.T) {
 	t.Parallel()
-	m := newMemory("b", "eu", memoryBounds{records: 1 << 20, stretches: 2})
+	m := newMemory("b", "eu", memoryBounds{records: 1 << 20, stretches: 2, bytes: stretchBytes})
 	for n := range 10 {
 		m.count(visit(1, n))
 	}

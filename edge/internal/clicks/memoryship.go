@@ -46,6 +46,18 @@ func (m *memory) answered(mark uint64) (clicks uint64) {
 	return p.clicks
 }
 
+// empty takes the clicks out of the first batch, which is sent: what is left of
+// it lets the mark pass.
+func (m *memory) empty() {
+	m.work.Lock()
+	defer m.work.Unlock()
+	p := m.parcel
+	stretch := click.Stretch{Boot: m.boot, Region: m.region, From: p.from, To: p.to}
+	m.clicks.Add(-int64(p.clicks)) //nolint:gosec // a count of clicks in memory
+	m.ready[0] = batch{stretch.Append(nil), m.ready[0].offsets, 0}
+	m.parcel = &parcel{bytes: m.ready[0].stretch, from: p.from, to: p.to, full: p.full}
+}
+
 // drop forgets the first batch.
 func (m *memory) drop() {
 	m.clicks.Add(-int64(m.ready[0].clicks)) //nolint:gosec // a count of clicks in memory

@@ -15,7 +15,8 @@ type parcel struct {
 	first    int64  // time of the first click, microseconds since 1970; 0: none, or not known
 	last     bool   // says that the log ends at to
 	full     bool   // there is more where it came from
-	fails    int    // sends that were not answered
+	fails    int    // sends that were in vain
+	least    bool   // there is no shorter one
 	missing  uint64 // bytes of the log between from and to that are gone
 }
 
@@ -50,15 +51,20 @@ func seal(src *source, from, to uint64, stretch *click.Stretch, last bool) *parc
 
 // next is what is to be sent of a source, nil if there is nothing.
 func (s *shipper) next(src *source, limit uint64) (*parcel, error) {
-	if err := s.unshelve(src); err != nil {
+	if err := s.settle(src); err != nil {
 		return nil, err
+	}
+	if src.held != nil {
+		limit = min(limit, src.held.from)
 	}
 	switch {
 	case !src.known || src.doubt:
 		return src.question(), nil
+	case src.held != nil && src.mark >= src.held.from:
+		return s.void(src), nil
 	case len(src.stored) > 0:
 		return s.shelved(src)
-	case src.sent != nil && (src.sent.fails < tries || len(src.sent.bytes) <= s.least):
+	case src.sent != nil && !s.tooLong(src):
 		return src.sent, nil
 	case src.mark < limit:
 		return s.pack(src, limit)
@@ -71,17 +77,25 @@ func (s *shipper) next(src *source, limit uint64) (*parcel, error) {
 	}
 }
 
-// pack adds up the log from the mark on; less of it than was sent in vain.
+// pack adds up the log from the mark on; less of it than was sent in vain, or
+// the same once more where it has no less.
 func (s *shipper) pack(src *source, limit uint64) (*parcel, error) {
 	bound := most{clicks: stretchClicks, bytes: s.bytes}
-	if long := src.sent; long != nil {
-		bound.bytes = min(bound.bytes, len(long.bytes)/2)
-		long.bytes = nil
-		src.longer, src.sent = slices.Insert(src.longer, 0, long), nil
+	long := src.sent
+	if long != nil {
+		bound.bytes, limit = min(bound.bytes, len(long.bytes)/2), long.to
 	}
 	p, err := s.add(src, src.mark, limit, bound)
-	if err != nil || p.to == p.from {
+	switch {
+	case err != nil || p.to == p.from:
 		return nil, err
+	case long != nil && p.to >= long.to:
+		long.least = true
+		return long, nil
+	case long != nil:
+		long.bytes = nil
+		src.longer = slices.Insert(src.longer, 0, long)
+		src.refusals.again()
 	}
 	src.sent, src.first = p, p.first
 	return p, nil

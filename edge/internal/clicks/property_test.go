@@ -16,9 +16,14 @@ type faults struct {
 	rng    *rand.Rand
 	late   [][]byte // arrived nowhere yet
 	off    bool
+
+	refuses bool // clicks of one link
 }
 
 func (f *faults) next(stretch []byte) (apply int, err error) {
+	if f.refuses && poisoned(f.origin.t, stretch) {
+		return 0, click.ErrRefused
+	}
 	if f.off {
 		return 1, nil
 	}
@@ -47,13 +52,16 @@ func (f *faults) next(stretch []byte) (apply int, err error) {
 
 // TestWhateverHappensOnTheWayEveryClickCountsOnce counts by chance, ships by
 // chance, to an origin that by chance does not get it or does not answer, with
-// a disk budget that folds most of it, over several processes.
+// a disk budget that folds most of it, over several processes. Every other time
+// the origin refuses the clicks of one link until all others are counted; then
+// they are brought back.
 func TestWhateverHappensOnTheWayEveryClickCountsOnce(t *testing.T) {
 	t.Parallel()
-	var folded, retries atomic.Uint64
+	var folded, retries, refused atomic.Uint64
 	t.Cleanup(func() {
-		if folded.Load() == 0 || retries.Load() == 0 {
-			t.Errorf("got %d folded clicks and %d retries: the test has not tested them", folded.Load(), retries.Load())
+		if folded.Load() == 0 || retries.Load() == 0 || refused.Load() == 0 {
+			t.Errorf("got %d folded clicks, %d retries and %d refused clicks: the test has not tested them",
+				folded.Load(), retries.Load(), refused.Load())
 		}
 	})
 	for seed := range uint64(16) {
@@ -61,7 +69,7 @@ func TestWhateverHappensOnTheWayEveryClickCountsOnce(t *testing.T) {
 			t.Parallel()
 			rng := rand.New(rand.NewPCG(seed, 4))
 			o := newOrigin(t)
-			f := &faults{origin: o, rng: rng}
+			f := &faults{origin: o, rng: rng, refuses: seed%2 == 1}
 			o.fault = f.next
 			dir, clock, want := t.TempDir(), newClock(), make(sums)
 			start := func() *edge {
@@ -89,6 +97,8 @@ func TestWhateverHappensOnTheWayEveryClickCountsOnce(t *testing.T) {
 					e.Orphan(clock.at.UnixMicro())
 					want[fmt.Sprint("orphans ", click.HourOf(clock.at.UnixMicro()))]++
 					e.record()
+				case 6:
+					e.count(want, visit([]uint64{poison, 0, 1}[rng.IntN(3)], n))
 				default:
 					e.count(want, visit(uint64(rng.IntN(5)), n))
 				}
@@ -98,6 +108,14 @@ func TestWhateverHappensOnTheWayEveryClickCountsOnce(t *testing.T) {
 			f.off = true
 			e = start()
 			e.settle(t)
+			if f.refuses {
+				refused.Add(e.Stats().Refused)
+				e.stop()
+				f.refuses = false
+				bringBack(t, dir)
+				e = start()
+				e.settle(t)
+			}
 			for _, stretch := range f.late { // far too late
 				o.apply(stretch)
 			}

@@ -33,8 +33,11 @@ var errNotMoved = errors.New("origin has not applied the stretch")
 // shipper brings logs to the origin: of this process, of its memory, and of
 // earlier processes, in turns. It is used by one goroutine at a time.
 type shipper struct {
-	origin  origin
-	shelf   shelf
+	origin origin
+	shelf  shelf
+
+	quarantine *quarantine
+
 	budget  int64
 	memory  *memory
 	voids   *voids
@@ -171,6 +174,9 @@ func (s *shipper) shipOlder(ctx context.Context, now time.Time) (sent bool, err 
 // ship sends the next parcel of a source and returns it, nil where there is
 // none. Files that cannot be read now are no reason not to ship others.
 func (s *shipper) ship(ctx context.Context, src *source, limit uint64) (*parcel, error) {
+	if s.hopeless(src) {
+		src.refusing.saw(ctx, s.isolate(src)) // if it fails, the origin is asked once more
+	}
 	p, err := s.next(src, limit)
 	src.reading.saw(ctx, err)
 	if err != nil || p == nil {
@@ -180,6 +186,9 @@ func (s *shipper) ship(ctx context.Context, src *source, limit uint64) (*parcel,
 	if err != nil {
 		src.doubt = true
 		p.fails++
+		if p.from < p.to && src.held == nil {
+			src.refusals.saw(err, s.now())
+		}
 		return nil, err
 	}
 	return p, s.answered(src, p, mark)
@@ -192,6 +201,10 @@ func (s *shipper) shipMemory(ctx context.Context) (*parcel, error) {
 	}
 	mark, err := s.send(ctx, p)
 	if err != nil {
+		s.memory.refusals.saw(err, s.now())
+		if s.memory.refusals.final(s.now()) {
+			err = errors.Join(err, s.isolateMemory())
+		}
 		return nil, err
 	}
 	s.stats.shipped.Add(s.memory.answered(mark))

@@ -29,7 +29,10 @@ type source struct {
 	first  int64     // time of the oldest click that is not shipped, if known; 0: none
 	ends   ends
 
-	reading trouble
+	refusals refusals // of what is at the mark
+	held     *stored  // in quarantine: nothing but an empty stretch lets the mark pass it
+
+	reading, refusing trouble
 }
 
 // tail is where the spool takes over from the stored stretches.
@@ -46,6 +49,24 @@ func (s *source) unanswered() []*parcel {
 		return s.longer
 	}
 	return append([]*parcel{s.sent}, s.longer...)
+}
+
+// bound is the first offset beyond another one at which a stored stretch has to
+// end, since the mark may come to stand there; not ok if there is none.
+func (s *source) bound(from uint64) (at uint64, ok bool) {
+	ends := make([]uint64, 0, len(s.longer)+2)
+	for _, sent := range s.longer {
+		ends = append(ends, sent.to)
+	}
+	if s.held != nil {
+		ends = append(ends, s.held.from, s.held.to)
+	}
+	for _, end := range ends {
+		if end > from && (!ok || end < at) {
+			at, ok = end, true
+		}
+	}
+	return at, ok
 }
 
 // limit is how far the log may be added up: to the end, but the own one only to

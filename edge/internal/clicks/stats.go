@@ -10,6 +10,7 @@ type counts struct {
 	shipped, stretches, retries atomic.Uint64
 	folded                      atomic.Uint64
 	late, unreadable, missing   atomic.Uint64
+	refused, damaged            atomic.Uint64
 
 	disk, behind, first atomic.Int64 // as last measured
 }
@@ -30,6 +31,11 @@ type Stats struct {
 	LateVoids  uint64        // clicks that were counted although their answer was none
 	Unreadable uint64        // records of a version that this one does not know
 	Missing    uint64        // bytes of logs that the origin asked for once more when they were gone
+	Refused    uint64        // clicks that no origin takes; they are in quarantine
+	Damaged    uint64        // clicks in files that cannot be read, as far as their number is known; they are in quarantine
+
+	Quarantined     int64 // files in quarantine, of earlier processes too
+	QuarantineBytes int64
 }
 
 // Stats may be called at any time.
@@ -40,6 +46,8 @@ func (c *Counter) Stats() Stats {
 		BehindSize: c.counts.behind.Load(), Disk: c.counts.disk.Load(), Folded: c.counts.folded.Load(),
 		LateVoids:  c.counts.late.Load() + c.memory.late.Load(),
 		Unreadable: c.counts.unreadable.Load(), Missing: c.counts.missing.Load(),
+		Refused: c.counts.refused.Load(), Damaged: c.counts.damaged.Load(),
+		Quarantined: c.shipper.quarantine.files.Load(), QuarantineBytes: c.shipper.quarantine.bytes.Load(),
 	}
 	s.OverBudget = s.Disk > c.cfg.Disk
 	if first := c.counts.first.Load(); first > 0 {

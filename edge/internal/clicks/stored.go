@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"waypost/shared/click"
 )
@@ -27,10 +28,17 @@ type stored struct {
 	missing  uint64 // as in a parcel
 	first    int64  // time of the first click, microseconds since 1970; 0: not known
 	pinned   bool   // was or may have been sent: it must go out as it is
+
+	unread time.Time // since when it cannot be read
+	aside  bool      // the log goes on without it
+	why    error     // nil: a mark stands within it
 }
 
 // shelf is the folder of stored stretches.
-type shelf struct{ dir string }
+type shelf struct {
+	dir        string
+	quarantine *quarantine // takes what cannot be read
+}
 
 const storedSuffix = ".stretch"
 
@@ -52,7 +60,8 @@ func parseStoredName(name string) (p stored, ok bool) {
 }
 
 // list finds the stored stretches of each boot, ascending. One that another one
-// includes was about to be removed, and is now.
+// includes was about to be removed, and is now. What only looks like one is put
+// away.
 func (s shelf) list() (map[string][]stored, error) {
 	entries, err := os.ReadDir(s.dir)
 	if errors.Is(err, os.ErrNotExist) {
@@ -70,19 +79,34 @@ func (s shelf) list() (map[string][]stored, error) {
 		if !ok {
 			continue
 		}
+		p.pinned = true
 		info, err := e.Info()
-		if err != nil {
-			return nil, fmt.Errorf("stored stretches: %w", err)
+		switch {
+		case err != nil: // whoever reads it will tell
+		case !info.Mode().IsRegular():
+			if s.quarantine.take(s.path(p), errDamaged) == nil {
+				continue
+			}
+		default:
+			p.bytes = info.Size()
 		}
-		p.bytes, p.pinned = info.Size(), true
-		before := found[p.boot]
-		if n := len(before); n > 0 && before[n-1].from == p.from {
-			_ = s.remove(before[n-1]) // does no harm while the other one is there
-			before = before[:n-1]
-		}
-		found[p.boot] = append(before, p)
+		found[p.boot] = s.place(found[p.boot], p)
 	}
 	return found, nil
+}
+
+// place puts a stretch behind those before it. Of two that begin at the same
+// offset the longer one is enough, if it can be read.
+func (s shelf) place(before []stored, p stored) []stored {
+	n := len(before)
+	if n == 0 || before[n-1].from != p.from {
+		return append(before, p)
+	}
+	if _, err := s.read(p); err != nil && s.quarantine.take(s.path(p), err) == nil {
+		return before
+	}
+	_ = s.remove(before[n-1]) // does no harm while the other one is there
+	return append(before[:n-1], p)
 }
 
 // put stores the bytes of a stretch. When it returns they survive the loss of

@@ -3,11 +3,13 @@ package fill
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/valyala/fasthttp"
 
+	"waypost/shared/click"
 	"waypost/shared/feed"
 )
 
@@ -35,10 +37,14 @@ func newLong(like *fasthttp.HostClient) *fasthttp.HostClient {
 // Clicks hands a stretch over and returns the mark that the origin holds for its
 // log, whether it has applied the stretch or not. It may reach several origins,
 // or one several times: all but one of them find the mark moved. After an error
-// it may have been applied.
+// it may have been applied, unless that wraps click.ErrRefused: then all origins
+// have refused it.
 func (c *Client) Clicks(ctx context.Context, stretch []byte) (mark uint64, err error) {
 	r := request{path: "/v1/clicks", body: stretch}
 	body, err := c.ask(ctx, r, func(o *origin) *fasthttp.HostClient { return o.long })
+	if errors.Is(err, errRefused) {
+		return 0, fmt.Errorf("clicks: %w: %w", click.ErrRefused, err)
+	}
 	if err != nil {
 		return 0, fmt.Errorf("clicks: %w", err)
 	}

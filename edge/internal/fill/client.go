@@ -24,6 +24,13 @@ const defaultTimeout = 5 * time.Second
 // errStatus is an answer other than 200.
 var errStatus = errors.New("unexpected status")
 
+// errRefused is an answer by which the request itself is at fault: sent again, it
+// would fare no better.
+var errRefused = errors.New("refused")
+
+// maxReason bounds what is told of an origin's reason, in bytes.
+const maxReason = 200
+
 // Client calls the origins of a list: the one that answered last first, the
 // others when it does not. It is safe for concurrent use.
 type Client struct {
@@ -124,13 +131,18 @@ func (c *Client) ask(ctx context.Context, r request, over func(*origin) *fasthtt
 	first := c.good.Load()
 	for i := range c.origins {
 		n := (int(first) + i) % len(c.origins)
-		var body []byte
 		// All but the last origin get a share of the time, so that a silent one
 		// leaves some for the next.
 		until := time.Now().Add(time.Until(deadline) / time.Duration(len(c.origins)-i))
-		if body, err = c.origins[n].send(over(c.origins[n]), r, c.auth, until); err == nil {
+		body, failed := c.origins[n].send(over(c.origins[n]), r, c.auth, until)
+		if failed == nil {
 			c.good.Store(uint32(n)) //nolint:gosec // index of a short list
 			return body, nil
+		}
+		// What one origin refuses another one may have taken, or will: refused is
+		// what all refuse.
+		if err == nil || !errors.Is(failed, errRefused) {
+			err = failed
 		}
 		if ctx.Err() != nil {
 			break
@@ -169,8 +181,13 @@ func (o *origin) send(client *fasthttp.HostClient, r request, auth string, deadl
 	if err := client.DoDeadline(req, resp, deadline); err != nil {
 		return nil, fmt.Errorf("origin %s: %w", o.http.Addr, err)
 	}
-	if resp.StatusCode() != fasthttp.StatusOK && resp.StatusCode() != fasthttp.StatusNoContent {
-		return nil, fmt.Errorf("origin %s: %w %d", o.http.Addr, errStatus, resp.StatusCode())
+	switch status := resp.StatusCode(); status {
+	case fasthttp.StatusOK, fasthttp.StatusNoContent:
+		return append([]byte(nil), resp.Body()...), nil
+	case fasthttp.StatusBadRequest, fasthttp.StatusRequestEntityTooLarge, fasthttp.StatusUnprocessableEntity:
+		reason := resp.Body()
+		return nil, fmt.Errorf("origin %s: %w %d: %w: %q", o.http.Addr, errStatus, status, errRefused, reason[:min(len(reason), maxReason)])
+	default:
+		return nil, fmt.Errorf("origin %s: %w %d", o.http.Addr, errStatus, status)
 	}
-	return append([]byte(nil), resp.Body()...), nil
 }

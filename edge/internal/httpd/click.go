@@ -31,21 +31,22 @@ func (h *handler) counted(ctx *fasthttp.RequestCtx, v *visit) bool {
 	return h.Clicks != nil && ctx.IsGet() && v.found.Entry.Clicks
 }
 
-// count records a click, before it is answered.
-func (h *handler) count(ctx *fasthttp.RequestCtx, s *scratch, v *visit, r *ruling) (ticket uint64, ok bool) {
+// count records a click, before it is answered. From here on s has it open, until
+// it is answered or canceled.
+func (h *handler) count(ctx *fasthttp.RequestCtx, s *scratch, v *visit, r *ruling) {
 	h.describe(ctx, s, v.client, r.now)
 	e, c := v.found.Entry, &s.click
 	c.Link, c.Shard, c.Version, c.Status = e.LinkID, uint8(feed.Shard(v.hash)), e.Version, e.Status //nolint:gosec // below feed.Shards
 	if r.verdict == redirect.Moved {
 		c.Status = fasthttp.StatusFound
 	}
-	ok = h.optional(ctx, func() { ticket = h.Clicks.Count(c) })
-	return ticket, ok
+	h.optional(ctx, func() { s.ticket, s.open = h.Clicks.Count(c), true })
 }
 
-// cancel takes back the click that was recorded last with s.
-func (h *handler) cancel(ctx *fasthttp.RequestCtx, s *scratch, ticket uint64) {
-	h.optional(ctx, func() { h.Clicks.Cancel(ticket, &s.click) })
+// cancel takes back the click that s has open.
+func (h *handler) cancel(ctx *fasthttp.RequestCtx, s *scratch) {
+	s.open = false
+	h.optional(ctx, func() { h.Clicks.Cancel(s.ticket, &s.click) })
 }
 
 // orphan counts a code that leads nowhere, unless it is a link's whose owner
@@ -98,9 +99,8 @@ func take(into *[]byte, value []byte) {
 	}
 }
 
-// optional does what no answer may depend on. A panic in it is one log line,
-// and false.
-func (h *handler) optional(ctx *fasthttp.RequestCtx, do func()) (ok bool) {
+// optional does what no answer may depend on. A panic in it is one log line.
+func (h *handler) optional(ctx *fasthttp.RequestCtx, do func()) {
 	defer func() {
 		if p := recover(); p != nil {
 			h.Metrics.faults.Inc()
@@ -109,5 +109,4 @@ func (h *handler) optional(ctx *fasthttp.RequestCtx, do func()) (ok bool) {
 		}
 	}()
 	do()
-	return true
 }

@@ -264,6 +264,37 @@ func TestAPanicWhileCountingDoesNotReachTheVisitor(t *testing.T) {
 	}
 }
 
+func TestAClickWhoseAnswerPanicsIsTakenBack(t *testing.T) {
+	t.Parallel()
+	for name, breakIt := range map[string]func(*stage, *ledger){
+		"the clock": func(s *stage, l *ledger) {
+			s.Clock = func() (feed.Instant, int64) {
+				if len(l.clicks) > len(l.canceled) {
+					panic("clock")
+				}
+				return 1, now
+			}
+		},
+		"the last word": func(s *stage, _ *ledger) { s.Served = func(*feed.Entry, feed.Instant) { panic("served") } },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s, l := counting(t)
+			s.put(liveBody())
+			breakIt(s, l)
+			for n := range 2 { // the second in the memory of the first
+				s.want(t, s.get(t, "GET /abc"), 500, "Location: ")
+				if len(l.clicks) != n+1 || len(l.canceled) != n+1 || l.canceled[n] != uint64(n+1) {
+					t.Errorf("got %d clicks and %v canceled after %d answers, want each taken back", len(l.clicks), l.canceled, n+1)
+				}
+			}
+			if !strings.Contains(s.log.String(), "a request's handler panicked") {
+				t.Errorf("got log %q, want the panic", s.log.String())
+			}
+		})
+	}
+}
+
 func TestAClickIsRecordedThoughItsVisitorCannotBeDescribed(t *testing.T) {
 	t.Parallel()
 	s, l := counting(t)

@@ -83,6 +83,8 @@ type scratch struct {
 	location []byte
 	visitor  visitor.Request
 	click    click.Record
+	ticket   uint64 // of the click
+	open     bool   // the click is recorded and its answer is not made yet
 }
 
 func newHandler(cfg Config, base context.Context, draining func() bool) *handler { //nolint:revive // base is kept, not used here
@@ -140,7 +142,7 @@ func (h *handler) answer(ctx *fasthttp.RequestCtx) tier {
 	}
 
 	s := h.scratch.Get().(*scratch) //nolint:forcetypeassert // the pool holds nothing else
-	defer h.scratch.Put(s)
+	defer h.release(ctx, s)
 	asked, err := link.ParsePath(path, s.path[:])
 	if err != nil {
 		h.refused(ctx, err)
@@ -164,6 +166,15 @@ func (h *handler) answer(ctx *fasthttp.RequestCtx) tier {
 	v.found.Lease = min(v.found.Lease, lease)
 	h.reply(ctx, s, &v)
 	return tierOf(v.found.Tier)
+}
+
+// release gives the memory of a request back. A click whose answer was never made
+// is taken back first: a panic came between, and its visitor gets a 500.
+func (h *handler) release(ctx *fasthttp.RequestCtx, s *scratch) {
+	if s.open {
+		h.cancel(ctx, s)
+	}
+	h.scratch.Put(s)
 }
 
 // client is the visitor's address; the zero Addr where the connection has none.

@@ -80,13 +80,13 @@ func (h *handler) reply(ctx *fasthttp.RequestCtx, s *scratch, v *visit) {
 	}
 	location, err := v.location(s, &r)
 	if location != nil && err == nil && h.counted(ctx, v) {
-		ticket, recorded := h.count(ctx, s, v, &r)
+		h.count(ctx, s, v, &r)
 		was := r.verdict
 		if r = h.rule(v); r.verdict != was { // it has ended meanwhile
 			location, err = v.location(s, &r)
 		}
-		if recorded && (!r.leads() || err != nil) {
-			h.cancel(ctx, s, ticket)
+		if s.open && (!r.leads() || err != nil) {
+			h.cancel(ctx, s)
 		}
 	}
 	if err != nil {
@@ -95,6 +95,7 @@ func (h *handler) reply(ctx *fasthttp.RequestCtx, s *scratch, v *visit) {
 		return
 	}
 	h.write(ctx, v, &r, location)
+	s.open = false
 }
 
 // location is where the visitor is sent, in s' memory; nil for nowhere, as a

@@ -11,6 +11,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 
 	"waypost/origin/internal/clicks"
+	"waypost/origin/internal/links"
 	"waypost/shared/link"
 )
 
@@ -38,7 +39,7 @@ func (a *API) liveView(ctx context.Context, in *LinkPath) (*huma.StreamResponse,
 	if err != nil {
 		return nil, in.named(err)
 	}
-	view, err := a.views.Open(uint64(l.ID)) //nolint:gosec // never negative
+	view, err := a.views.Open(uint64(l.ID), viewerOf(ctx)) //nolint:gosec // never negative
 	if err != nil {
 		return nil, err
 	}
@@ -47,6 +48,12 @@ func (a *API) liveView(ctx context.Context, in *LinkPath) (*huma.StreamResponse,
 		r, w := humago.Unwrap(hc)
 		a.stream(r, newEvents(w), view, &l)
 	}}, nil
+}
+
+// viewerOf is on whose behalf the request of this context asks.
+func viewerOf(ctx context.Context) clicks.Viewer {
+	key, _ := ctx.Value(keyOfRequest{}).(links.APIKey)
+	return clicks.Viewer{Key: key.ID, Owner: key.Owner}
 }
 
 // stream sends what the view shows until the client is gone or too slow, the

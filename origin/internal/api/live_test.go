@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"waypost/origin/internal/clicks"
 	"waypost/shared/click"
 )
 
@@ -191,12 +192,15 @@ func TestTheHundredAndFirstLiveViewIsRefused(t *testing.T) {
 	s.link("seen", "")
 	base := s.socket(0)
 	var all []*listening
-	for range 100 {
-		l := s.watch(base, "seen", s.admin)
-		if l.resp.StatusCode != 200 {
-			t.Fatalf("view %d: status %d", len(all)+1, l.resp.StatusCode)
+	for range clicks.MaxViews / clicks.MaxViewsEach {
+		key := s.key("", "stats:read")
+		for range clicks.MaxViewsEach {
+			l := s.watch(base, "seen", key)
+			if l.resp.StatusCode != 200 {
+				t.Fatalf("view %d: status %d", len(all)+1, l.resp.StatusCode)
+			}
+			all = append(all, l)
 		}
-		all = append(all, l)
 	}
 	refused := s.watch(base, "seen", s.admin)
 	body, _ := io.ReadAll(refused.resp.Body)
@@ -209,6 +213,27 @@ func TestTheHundredAndFirstLiveViewIsRefused(t *testing.T) {
 	s.await("room for another view", func() bool { return s.views.Len() < 100 })
 	if l := s.watch(base, "seen", s.admin); l.resp.StatusCode != 200 {
 		t.Errorf("a view after one has gone: status %d", l.resp.StatusCode)
+	}
+}
+
+func TestNoKeyHoldsAllLiveViews(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	s.link("hers", "ann")
+	base := s.socket(0)
+	keys := []string{s.key("ann", "stats:read"), s.key("ann", "stats:read")}
+	for n := range clicks.MaxViewsEach {
+		if l := s.watch(base, "hers", keys[n%2]); l.resp.StatusCode != 200 {
+			t.Fatalf("view %d: status %d", n+1, l.resp.StatusCode)
+		}
+	}
+	refused := s.watch(base, "hers", keys[0])
+	body, _ := io.ReadAll(refused.resp.Body)
+	if refused.resp.StatusCode != 429 || refused.resp.Header.Get("Retry-After") == "" || !strings.Contains(string(body), "owner") {
+		t.Errorf("one more of an owner: %d, Retry-After %q, %s", refused.resp.StatusCode, refused.resp.Header.Get("Retry-After"), body)
+	}
+	if l := s.watch(base, "hers", s.admin); l.resp.StatusCode != 200 {
+		t.Errorf("a view of another key: status %d", l.resp.StatusCode)
 	}
 }
 

@@ -61,9 +61,15 @@ func (s *server) apply(region string, hits ...hit) {
 	}
 }
 
-// today is the middle of the present day, or of one so many days before it.
+// today is the middle of the present day, or before it the hour that it is; or
+// the middle of a day so many days before.
 func today(before int) time.Time {
-	return time.Now().UTC().Truncate(24*time.Hour).AddDate(0, 0, -before).Add(12 * time.Hour)
+	now := time.Now().UTC()
+	noon := now.Truncate(24*time.Hour).AddDate(0, 0, -before).Add(12 * time.Hour)
+	if before == 0 && now.Before(noon) {
+		return now.Truncate(time.Hour)
+	}
+	return noon
 }
 
 func day(at time.Time) string { return at.Format(time.DateOnly) }
@@ -108,7 +114,8 @@ func TestStatsHaveTheFieldsOfTheContract(t *testing.T) {
 	sameJSON(t, "uniques_by_day", uniques[4:], []any{
 		map[string]any{"day": day(today(2)), "count": 0}, map[string]any{"day": day(today(1)), "count": 3}, map[string]any{"day": day(at), "count": 3},
 	})
-	hours := [24]int{12: 5}
+	var hours [24]int
+	hours[at.Hour()] = 5
 	sameJSON(t, "by_hour", a.json["by_hour"], hours)
 	sameJSON(t, "by_region", a.json["by_region"], map[string]int{"eu": 5, "us": 3})
 	sameJSON(t, "by_referrer", a.json["by_referrer"], map[string]int{"a.example": 5, "direct": 3})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"strconv"
 
 	"waypost/origin/internal/clicks"
 	"waypost/origin/internal/links"
@@ -42,6 +43,9 @@ func (a *API) problemOf(ctx context.Context, err error) *problemError {
 			with("Retry-After", "1")
 	case errors.Is(err, clicks.ErrCrowded):
 		return newProblem(http.StatusTooManyRequests, "too many live views are open at this origin").with("Retry-After", "10")
+	case errors.Is(err, clicks.ErrShare):
+		return newProblem(http.StatusTooManyRequests, "this key, or its owner, has as many live views open at this origin as one may: "+
+			strconv.Itoa(clicks.MaxViewsEach)).with("Retry-After", "10")
 	case errors.Is(err, clicks.ErrEnding):
 		return newProblem(http.StatusServiceUnavailable, "this origin is about to end").with("Retry-After", "1")
 	case errors.Is(err, link.ErrUnavailable), errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):

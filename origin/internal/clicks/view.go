@@ -13,6 +13,7 @@ import (
 type View struct {
 	views  *Views
 	link   uint64
+	viewer Viewer
 	ended  chan struct{}
 	moment Moment // guarded by views.mu
 }

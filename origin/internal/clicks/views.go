@@ -14,8 +14,16 @@ import (
 // connection that lasts.
 const MaxViews = 100
 
+// MaxViewsEach is how many of them one key, or the keys of one owner together,
+// may have.
+const MaxViewsEach = 20
+
 // ErrCrowded refuses a live view where as many are open as may be.
 var ErrCrowded = errors.New("too many live views are open")
+
+// ErrShare refuses a live view to a key that has its share of them open, or whose
+// owner has.
+var ErrShare = errors.New("too many live views of one key or owner are open")
 
 // ErrEnding refuses a live view because this origin is about to end.
 var ErrEnding = errors.New("the service is ending")
@@ -30,13 +38,28 @@ type Views struct {
 	mu     sync.Mutex // of the views' content too
 	byLink map[uint64][]*View
 	open   int
+	by     map[Viewer]int // open ones of each key, and of each owner
 	ended  bool
+}
+
+// Viewer is on whose behalf a live view is open.
+type Viewer struct {
+	Key   string // the API key's id
+	Owner string // whom the key is confined to; "": nobody
+}
+
+// shares are what a view of this viewer counts against.
+func (v Viewer) shares() []Viewer {
+	if v.Owner == "" {
+		return []Viewer{{Key: v.Key}}
+	}
+	return []Viewer{{Key: v.Key}, {Owner: v.Owner}}
 }
 
 // NewViews returns Views of which at most so many are open at a time. It starts
 // no goroutine.
 func NewViews(most int) *Views {
-	return &Views{most: most, changed: make(chan struct{}, 1), byLink: make(map[uint64][]*View)}
+	return &Views{most: most, changed: make(chan struct{}, 1), byLink: make(map[uint64][]*View), by: make(map[Viewer]int)}
 }
 
 // Run ends all views, and refuses new ones, once ctx has ended, so that their
@@ -55,8 +78,8 @@ func (vs *Views) Run(ctx context.Context) error {
 }
 
 // Open opens a view of the link with this id, which the caller closes. Errors:
-// ErrCrowded, ErrEnding.
-func (vs *Views) Open(link uint64) (*View, error) {
+// ErrCrowded, ErrShare, ErrEnding.
+func (vs *Views) Open(link uint64, viewer Viewer) (*View, error) {
 	vs.mu.Lock()
 	defer vs.mu.Unlock()
 	switch {
@@ -64,9 +87,11 @@ func (vs *Views) Open(link uint64) (*View, error) {
 		return nil, ErrEnding
 	case vs.open >= vs.most:
 		return nil, ErrCrowded
+	case slices.ContainsFunc(viewer.shares(), func(v Viewer) bool { return vs.by[v] >= MaxViewsEach }):
+		return nil, ErrShare
 	}
-	v := &View{views: vs, link: link, ended: make(chan struct{})}
-	vs.open++
+	v := &View{views: vs, link: link, viewer: viewer, ended: make(chan struct{})}
+	vs.count(v, 1)
 	vs.byLink[link] = append(vs.byLink[link], v)
 	if len(vs.byLink[link]) == 1 {
 		vs.note()
@@ -83,13 +108,23 @@ func (vs *Views) close(v *View) {
 	if i < 0 {
 		return
 	}
-	vs.open--
+	vs.count(v, -1)
 	if len(views) == 1 {
 		delete(vs.byLink, v.link)
 		vs.note()
 		return
 	}
 	vs.byLink[v.link] = slices.Delete(views, i, i+1)
+}
+
+// count counts a view that was opened (1) or closed (-1).
+func (vs *Views) count(v *View, change int) {
+	vs.open += change
+	for _, share := range v.viewer.shares() {
+		if vs.by[share] += change; vs.by[share] == 0 {
+			delete(vs.by, share)
+		}
+	}
 }
 
 // note says that Watched has changed.

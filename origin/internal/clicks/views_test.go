@@ -17,7 +17,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func open(t *testing.T, views *clicks.Views, link uint64) *clicks.View {
 	t.Helper()
-	v, err := views.Open(link)
+	v, err := views.Open(link, clicks.Viewer{Key: "k"})
 	if err != nil {
 		t.Fatalf("Open(%d): %v", link, err)
 	}
@@ -89,18 +89,53 @@ func TestViewsAreBoundedAndAClosedOneMakesRoom(t *testing.T) {
 	views := clicks.NewViews(2)
 	one := open(t, views, 1)
 	open(t, views, 2)
-	if _, err := views.Open(1); !errors.Is(err, clicks.ErrCrowded) {
+	if _, err := views.Open(1, clicks.Viewer{Key: "k"}); !errors.Is(err, clicks.ErrCrowded) {
 		t.Errorf("a third view: %v, want ErrCrowded", err)
 	}
 	one.Close()
 	one.Close()
 	open(t, views, 3)
-	if _, err := views.Open(1); !errors.Is(err, clicks.ErrCrowded) {
+	if _, err := views.Open(1, clicks.Viewer{Key: "k"}); !errors.Is(err, clicks.ErrCrowded) {
 		t.Errorf("after closing one twice and opening one: %v, want ErrCrowded", err)
 	}
 	if got := views.Watched(); !slices.Equal(got, []uint64{2, 3}) || views.Len() != 2 {
 		t.Errorf("watched %v in %d views, want [2 3] in 2", got, views.Len())
 	}
+}
+
+func TestNeitherAKeyNorAnOwnerHasMoreThanItsShareOfViews(t *testing.T) {
+	t.Parallel()
+	views := clicks.NewViews(clicks.MaxViews)
+	fill := func(n int, viewer clicks.Viewer) (all []*clicks.View) {
+		t.Helper()
+		for i := range n {
+			v, err := views.Open(uint64(i), viewer)
+			if err != nil {
+				t.Fatalf("view %d of %+v: %v", i+1, viewer, err)
+			}
+			all = append(all, v)
+		}
+		return all
+	}
+	refused := func(viewer clicks.Viewer) {
+		t.Helper()
+		if _, err := views.Open(1, viewer); !errors.Is(err, clicks.ErrShare) {
+			t.Errorf("one more of %+v: %v, want ErrShare", viewer, err)
+		}
+	}
+	open := fill(clicks.MaxViewsEach, clicks.Viewer{Key: "free"})
+	refused(clicks.Viewer{Key: "free"})
+	fill(clicks.MaxViewsEach-1, clicks.Viewer{Key: "first", Owner: "ann"})
+	fill(1, clicks.Viewer{Key: "second", Owner: "ann"})
+	refused(clicks.Viewer{Key: "first", Owner: "ann"})
+	refused(clicks.Viewer{Key: "second", Owner: "ann"})
+	refused(clicks.Viewer{Key: "third", Owner: "ann"})
+	fill(1, clicks.Viewer{Key: "ann", Owner: "bob"}) // a key is no owner, whatever it is called
+	fill(1, clicks.Viewer{Key: "ann"})
+	open[0].Close()
+	open[0].Close()
+	fill(1, clicks.Viewer{Key: "free"})
+	refused(clicks.Viewer{Key: "free"})
 }
 
 func TestAChangeOfWhatIsWatchedIsTold(t *testing.T) {
@@ -152,7 +187,7 @@ func TestViewsEndWithTheOrigin(t *testing.T) {
 	default:
 		t.Error("the view did not end")
 	}
-	if _, err := views.Open(1); !errors.Is(err, clicks.ErrEnding) {
+	if _, err := views.Open(1, clicks.Viewer{Key: "k"}); !errors.Is(err, clicks.ErrEnding) {
 		t.Errorf("a view after the end: %v, want ErrEnding", err)
 	}
 	v.Close()

@@ -21,7 +21,11 @@ func (s *Store) RecentClicks(ctx context.Context, id int64) ([]click.Recent, err
 		return nil, translate("recent clicks", err)
 	}
 	newest, err := unpackNewest(packed)
-	return newest, translate("recent clicks", err)
+	if err != nil {
+		s.damages.tell(ctx, []damaged{{column: "click_newest.newest", link: id}})
+		return nil, nil
+	}
+	return newest, nil
 }
 
 // candidates is how many links with the most clicks are looked at for those

@@ -130,17 +130,18 @@ func TestStatsOfPartsOfDaysAreCountedByTheHour(t *testing.T) {
 	id := mustWrite(t, s, create(link.Key{Code: "k"}, content("https://a.example/"))).Link.ID
 	l := &log{boot: "b", region: "eu"}
 	var visits []visit
-	for hour := range 96 { // from three days ago on, as many clicks as the number of the hour
+	for hour := range 96 { // from four days ago on, as many clicks as the number of the hour
 		for range hour {
-			visits = append(visits, visit{link: id, at: today().AddDate(0, 0, -3).Add(time.Duration(hour)*time.Hour + 59*time.Minute)})
+			visits = append(visits, visit{link: id, at: today().AddDate(0, 0, -4).Add(time.Duration(hour)*time.Hour + 59*time.Minute)})
 		}
 	}
 	apply(t, s, l.stretch(visits...))
 	for _, tt := range []struct{ from, to int }{{0, 96}, {0, 24}, {24, 72}, {5, 6}, {23, 24}, {23, 25}, {1, 95}, {30, 40}, {40, 40 + 24}, {-100, 3}, {95, 300}} {
 		q := lately(0, 0)
+		q.Day = today().AddDate(0, 0, -1)
 		q.Range = clicks.Range{
-			From: today().AddDate(0, 0, -3).Add(time.Duration(tt.from) * time.Hour),
-			To:   today().AddDate(0, 0, -3).Add(time.Duration(tt.to) * time.Hour),
+			From: today().AddDate(0, 0, -4).Add(time.Duration(tt.from) * time.Hour),
+			To:   today().AddDate(0, 0, -4).Add(time.Duration(tt.to) * time.Hour),
 		}
 		want := uint64(0)
 		for hour := max(tt.from, 0); hour < min(tt.to, 96); hour++ {
@@ -157,7 +158,7 @@ func TestStatsOfPartsOfDaysAreCountedByTheHour(t *testing.T) {
 			t.Errorf("hours %d to %d: range %v, %d clicks, %d by device, want %v, %d", tt.from, tt.to, st.Range, st.Total().Clicks, sum, q.Range, want)
 		}
 		if st.Hours[0] != 72 || st.Hours[23] != 95 {
-			t.Errorf("hours %d to %d: today's hours %v, want 72 to 95 clicks", tt.from, tt.to, st.Hours)
+			t.Errorf("hours %d to %d: the last day's hours %v, want 72 to 95 clicks", tt.from, tt.to, st.Hours)
 		}
 	}
 	none := stats(t, s, id+1, lately(7, 1))

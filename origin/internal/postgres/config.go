@@ -3,6 +3,7 @@ package postgres
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"maps"
 	"strconv"
 	"time"
@@ -26,6 +27,9 @@ type Config struct {
 
 	// ClickHours is in whole days, besides today; what is left over does not count.
 	ClickHours time.Duration `env:"WAYPOST_CLICKS_HOURS" default:"2160h" min:"48h" max:"876000h" help:"for how long clicks are kept by the hour, and the counts of a deleted link at all; by the day they are kept for ever"`
+
+	// Logger is told of counters that are damaged; nil: nobody is.
+	Logger *slog.Logger
 }
 
 // The values that stand in for zero ones, so that a Config with only a URL works.

@@ -19,6 +19,8 @@ const (
 		FROM unnest($1::bigint[], $2::date[]) k(link_id, day) JOIN click_detail d USING (link_id, day)`
 	readHours = `SELECT h.link_id, h.hour, h.clicks, h.bots, h.parts
 		FROM unnest($1::bigint[], $2::timestamptz[]) k(link_id, hour) JOIN click_hour h USING (link_id, hour)`
+	readDays = `SELECT d.link_id, d.day, d.clicks
+		FROM unnest($1::bigint[], $2::date[]) k(link_id, day) JOIN click_day d USING (link_id, day)`
 	readSketches = `SELECT v.link_id, v.day, v.sketch
 		FROM unnest($1::bigint[], $2::date[]) k(link_id, day) JOIN click_visitors v USING (link_id, day)`
 
@@ -55,7 +57,36 @@ func (c *count) read(ctx context.Context, tx pgx.Tx) error {
 	b.Queue(readNewest, ids).Query(c.scanNewest)
 	b.Queue(readDetails, keysOf(c.days, (*dayTally).linkTime)...).Query(c.scanDetails)
 	b.Queue(readHours, keysOf(c.hours, (*hourTally).linkTime)...).Query(c.scanHours)
-	return tx.SendBatch(ctx, b).Close()
+	if err := tx.SendBatch(ctx, b).Close(); err != nil {
+		return err
+	}
+	return c.readUnread(ctx, tx)
+}
+
+// readUnread reads how many clicks the days had whose parts could not be read.
+func (c *count) readUnread(ctx context.Context, tx pgx.Tx) error {
+	if len(c.unread) == 0 {
+		return nil
+	}
+	rows, err := tx.Query(ctx, readDays, keysOf(c.unread, func(d **dayTally) (int64, time.Time) { return (*d).linkTime() })...)
+	if err != nil {
+		return err
+	}
+	var key linkTime
+	var at time.Time
+	var clicks int64
+	_, err = pgx.ForEachRow(rows, []any{&key.link, &at, &clicks}, func() error {
+		key.at = dayOf(at)
+		d := c.dayAt[key]
+		d.parts = mergeParts(d.parts, unknownParts(unsigned(clicks)))
+		return nil
+	})
+	return err
+}
+
+// damage notes a column that cannot be read.
+func (c *count) damage(column string, link int64, at time.Time) {
+	c.damaged = append(c.damaged, damaged{column, link, at.Unix()})
 }
 
 func (d *dayTally) linkTime() (int64, time.Time) { return d.key.link, dayTime(d.key.at) }
@@ -77,7 +108,7 @@ func (c *count) scanNewest(rows pgx.Rows) error {
 	_, err := pgx.ForEachRow(rows, []any{&id, &packed}, func() error {
 		newest, err := unpackNewest(packed)
 		if err != nil {
-			return fmt.Errorf("newest of link %d: %w", id, err)
+			c.damage("click_newest.newest", id, time.Unix(0, 0))
 		}
 		l := c.linkAt[id]
 		l.newest = mergeNewest(l.newest, newest)
@@ -93,14 +124,15 @@ func (c *count) scanDetails(rows pgx.Rows) error {
 	_, err := pgx.ForEachRow(rows, []any{&key.link, &at, &packed, &recent}, func() error {
 		key.at = dayOf(at)
 		d := c.dayAt[key]
-		parts, err := unpackParts(packed)
+		parts, _, err := unpackParts(packed)
 		if err != nil {
-			return fmt.Errorf("day %d of link %d: %w", key.at, key.link, err)
+			c.damage("click_detail.parts", key.link, at)
+			c.unread = append(c.unread, d)
 		}
 		d.parts = mergeParts(d.parts, parts)
 		sketch, err := click.ParseSketch(recent)
 		if err != nil {
-			return fmt.Errorf("day %d of link %d: %w", key.at, key.link, err)
+			c.damage("click_detail.recent", key.link, at)
 		}
 		d.recent.Merge(&sketch)
 		return nil
@@ -115,9 +147,9 @@ func (c *count) scanHours(rows pgx.Rows) error {
 	var packed []byte
 	_, err := pgx.ForEachRow(rows, []any{&key.link, &at, &clicks, &bots, &packed}, func() error {
 		key.at = hourOf(at)
-		parts, err := unpackParts(packed)
-		if err != nil {
-			return fmt.Errorf("hour %d of link %d: %w", key.at, key.link, err)
+		parts, ok := partsOf(packed, unsigned(clicks))
+		if !ok {
+			c.damage("click_hour.parts", key.link, at)
 		}
 		c.hourAt[key].add(unsigned(clicks), unsigned(bots), parts)
 		return nil
@@ -126,7 +158,7 @@ func (c *count) scanHours(rows pgx.Rows) error {
 }
 
 // write writes what is now to be in the rows, or to be added to them.
-func (c *count) write(ctx context.Context, tx pgx.Tx, st *click.Stretch) error {
+func (c *count) write(ctx context.Context, tx pgx.Tx, region string) error {
 	b := &pgx.Batch{}
 	if len(c.links) > 0 {
 		c.queueLinks(b)
@@ -138,12 +170,12 @@ func (c *count) write(ctx context.Context, tx pgx.Tx, st *click.Stretch) error {
 	if sketches := c.sketchColumns(); sketches != nil {
 		b.Queue(writeSketches, sketches...)
 	}
-	if len(st.Orphans) > 0 {
-		hours, counts := make([]time.Time, len(st.Orphans)), make([]int64, len(st.Orphans))
-		for i, o := range st.Orphans {
+	if len(c.orphans) > 0 {
+		hours, counts := make([]time.Time, len(c.orphans)), make([]int64, len(c.orphans))
+		for i, o := range c.orphans {
 			hours[i], counts[i] = hourTime(o.Hour), signed(o.Count)
 		}
-		b.Queue(addOrphans, hours, st.Region, counts)
+		b.Queue(addOrphans, hours, region, counts)
 	}
 	if err := tx.SendBatch(ctx, b).Close(); err != nil {
 		return fmt.Errorf("write counters: %w", err)

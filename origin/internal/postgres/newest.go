@@ -33,6 +33,9 @@ func packNewest(clicks []click.Recent) []byte {
 	return dst
 }
 
+// maxAt is later than any click, in microseconds since 1970: the year 4253.
+const maxAt = 1<<56 - 1
+
 // unpackNewest reads what packNewest wrote; no bytes are of a link without
 // clicks. The error is errPacked.
 func unpackNewest(b []byte) ([]click.Recent, error) {
@@ -49,7 +52,7 @@ func unpackNewest(b []byte) ([]click.Recent, error) {
 		for _, v := range []*string{&c.Region, &c.Referrer, &c.Device, &c.Browser, &c.OS, &c.Country} {
 			*v = u.string()
 		}
-		if u.bad {
+		if u.bad || c.At < 0 || c.At > maxAt || len(clicks) == click.MaxNewest {
 			return nil, errPacked
 		}
 		clicks = append(clicks, c)

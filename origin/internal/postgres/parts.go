@@ -17,7 +17,9 @@ const maxPartBytes = 32 << 10
 // packedFormat is the first byte of what is packed into a column.
 const packedFormat = 1
 
-// errPacked reports a column whose bytes this version cannot read.
+// errPacked reports a column whose bytes this version cannot read, or that does
+// not add up. A version that packs in another way must not do so before the last
+// origin that cannot read it has gone: what it wrote would be taken for damage.
 var errPacked = errors.New("packed column is damaged or of a newer version")
 
 // tally is a number of clicks and what they divide into.
@@ -129,19 +131,46 @@ func packParts(parts []click.Part) []byte {
 	return dst
 }
 
-// unpackParts reads what packParts wrote. The error is errPacked.
-func unpackParts(b []byte) ([]click.Part, error) {
+// unpackParts reads what packParts wrote, and the clicks to which those of each
+// dimension add up: at least one. The error is errPacked.
+func unpackParts(b []byte) (parts []click.Part, clicks uint64, err error) {
 	u := unpacker{s: string(b)}
 	if u.byte() != packedFormat {
-		return nil, errPacked
+		return nil, 0, errPacked
 	}
-	var parts []click.Part
+	var sums [click.Dimensions]uint64
 	for u.s != "" {
 		p := click.Part{Dimension: click.Dimension(u.byte()), Value: u.string(), Clicks: u.number()}
-		if u.bad || len(parts) > 0 && compareParts(parts[len(parts)-1], p) >= 0 {
-			return nil, errPacked
+		if u.bad || int(p.Dimension) >= len(sums) || len(parts) > 0 && compareParts(parts[len(parts)-1], p) >= 0 {
+			return nil, 0, errPacked
 		}
+		sums[p.Dimension] += p.Clicks
 		parts = append(parts, p)
 	}
-	return parts, nil
+	clicks = sums[0]
+	if clicks == 0 || slices.ContainsFunc(sums[:], func(sum uint64) bool { return sum != clicks }) {
+		return nil, 0, errPacked
+	}
+	return parts, clicks, nil
+}
+
+// partsOf are the parts of a row of so many clicks. If they cannot be read, or
+// are of another number of clicks, they are not ok, and all clicks are of unknown
+// ones.
+func partsOf(packed []byte, clicks uint64) (parts []click.Part, ok bool) {
+	parts, sum, err := unpackParts(packed)
+	if err != nil || sum != clicks {
+		return unknownParts(clicks), false
+	}
+	return parts, true
+}
+
+// unknownParts are clicks of which nothing but their number is known: in each
+// dimension they count as click.Other, since "" says something of a referrer.
+func unknownParts(clicks uint64) []click.Part {
+	parts := make([]click.Part, click.Dimensions)
+	for d := range parts {
+		parts[d] = click.Part{Dimension: click.Dimension(d), Value: click.Other, Clicks: clicks}
+	}
+	return parts
 }

@@ -118,18 +118,48 @@ func TestEachDimensionHasItsOwnBound(t *testing.T) {
 	}
 }
 
+func TestPartsThatDoNotAddUpAreOfUnknownClicks(t *testing.T) {
+	t.Parallel()
+	with := func(change func(parts []click.Part) []click.Part) []byte { return packParts(change(unknownParts(7))) }
+	for name, packed := range map[string][]byte{
+		"nothing":               nil,
+		"the format alone":      {packedFormat},
+		"another format":        append([]byte{packedFormat + 1}, packParts(unknownParts(7))[1:]...),
+		"cut short":             packParts(unknownParts(7))[:20],
+		"of another number":     packParts(unknownParts(8)),
+		"a dimension too small": with(func(p []click.Part) []click.Part { p[3].Clicks--; return p }),
+		"a dimension is gone":   with(func(p []click.Part) []click.Part { return slices.Delete(p, 3, 4) }),
+		"a dimension too many": with(func(p []click.Part) []click.Part {
+			return append(p, click.Part{Dimension: click.Dimension(click.Dimensions), Clicks: 7})
+		}),
+		"out of order": with(func(p []click.Part) []click.Part { p[0], p[1] = p[1], p[0]; return p }),
+	} {
+		if got, ok := partsOf(packed, 7); ok || !slices.Equal(got, unknownParts(7)) {
+			t.Errorf("%s: got %v, ok %v, want 7 unknown ones", name, got, ok)
+		}
+	}
+	for d := range click.Dimension(click.Dimensions) {
+		if got := sumOf(unknownParts(7), d); got != 7 {
+			t.Errorf("unknown clicks by %v add up to %d, want 7", d, got)
+		}
+	}
+	if got, ok := partsOf(packParts(unknownParts(7)), 7); !ok || !slices.Equal(got, unknownParts(7)) {
+		t.Errorf("whole ones: got %v, ok %v", got, ok)
+	}
+}
+
 func FuzzPacked(f *testing.F) {
-	f.Add(packParts([]click.Part{{Dimension: click.ByOS, Value: "ios", Clicks: 1 << 40}}))
+	f.Add(packParts(unknownParts(1 << 40)))
 	f.Add(packNewest([]click.Recent{{At: 1 << 50, Region: "eu", Referrer: "a.example", Bot: true}}))
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, b []byte) {
-		if parts, err := unpackParts(b); err == nil {
-			again, err := unpackParts(packParts(parts))
-			if err != nil || !slices.Equal(again, parts) || !slices.IsSortedFunc(parts, compareParts) {
+		if parts, clicks, err := unpackParts(b); err == nil {
+			again, same, err := unpackParts(packParts(parts))
+			if err != nil || !slices.Equal(again, parts) || same != clicks || !slices.IsSortedFunc(parts, compareParts) {
 				t.Errorf("parts %v came back as %v, %v", parts, again, err)
 			}
 		}
-		if newest, err := unpackNewest(b); err == nil && len(b) > 0 && len(newest) <= click.MaxNewest {
+		if newest, err := unpackNewest(b); err == nil && len(b) > 0 {
 			packed := packNewest(newest)
 			again, err := unpackNewest(packed)
 			if err != nil || !bytes.Equal(packNewest(again), packed) {

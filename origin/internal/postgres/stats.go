@@ -32,6 +32,7 @@ func (s *Store) Stats(ctx context.Context, id int64, q clicks.Query) (clicks.Sta
 	if err != nil {
 		return clicks.Stats{}, translate(fmt.Sprintf("stats of link %d", id), err)
 	}
+	s.damages.tell(ctx, c.damaged)
 	return c.result(), nil
 }
 
@@ -42,6 +43,7 @@ type collector struct {
 	stats    clicks.Stats
 	days     map[int64]*clicks.Tally // by days since 1970
 	visitors map[int64]*click.Sketch // by days since 1970
+	damaged  []damaged
 }
 
 // queue queues what reads the rows: days and visitors of the range and of today,
@@ -77,10 +79,11 @@ func (c *collector) scanDays(rows pgx.Rows) error {
 	var r countedRow
 	var recent []byte
 	_, err := pgx.ForEachRow(rows, append(r.dest(), &recent), func() error {
-		if err := c.addVisitors(r.at, recent); err != nil || !covers(c.stats.Range, r.at.UTC()) {
-			return err
+		c.addVisitors("click_detail.recent", r.at, recent)
+		if covers(c.stats.Range, r.at.UTC()) {
+			c.count("click_detail.parts", &r)
 		}
-		return c.count(&r)
+		return nil
 	})
 	return err
 }
@@ -88,13 +91,19 @@ func (c *collector) scanDays(rows pgx.Rows) error {
 func (c *collector) scanVisitors(rows pgx.Rows) error {
 	var at time.Time
 	var sketch []byte
-	_, err := pgx.ForEachRow(rows, []any{&at, &sketch}, func() error { return c.addVisitors(at, sketch) })
+	_, err := pgx.ForEachRow(rows, []any{&at, &sketch}, func() error {
+		c.addVisitors("click_visitors.sketch", at, sketch)
+		return nil
+	})
 	return err
 }
 
 func (c *collector) scanHours(rows pgx.Rows) error {
 	var r countedRow
-	_, err := pgx.ForEachRow(rows, r.dest(), func() error { return c.count(&r) })
+	_, err := pgx.ForEachRow(rows, r.dest(), func() error {
+		c.count("click_hour.parts", &r)
+		return nil
+	})
 	return err
 }
 
@@ -108,11 +117,16 @@ func (c *collector) scanClock(rows pgx.Rows) error {
 	return err
 }
 
-// count adds the row to its day.
-func (c *collector) count(r *countedRow) error {
-	parts, err := unpackParts(r.parts)
-	if err != nil {
-		return fmt.Errorf("row of %v: %w", r.at, err)
+// damage notes a column that cannot be read.
+func (c *collector) damage(column string, at time.Time) {
+	c.damaged = append(c.damaged, damaged{column, c.link, at.Unix()})
+}
+
+// count adds the row, with its parts from a column, to its day.
+func (c *collector) count(column string, r *countedRow) {
+	parts, ok := partsOf(r.parts, unsigned(r.clicks))
+	if !ok {
+		c.damage(column, r.at)
 	}
 	c.stats.Parts = mergeParts(c.stats.Parts, parts)
 	d := c.days[dayOf(r.at)]
@@ -121,13 +135,14 @@ func (c *collector) count(r *countedRow) error {
 		c.days[dayOf(r.at)] = d
 	}
 	d.Add(clicks.Tally{Clicks: unsigned(r.clicks), Bots: unsigned(r.bots)})
-	return nil
 }
 
-func (c *collector) addVisitors(at time.Time, packed []byte) error {
+// addVisitors adds the visitors in a column to their day.
+func (c *collector) addVisitors(column string, at time.Time, packed []byte) {
 	sketch, err := click.ParseSketch(packed)
 	if err != nil {
-		return fmt.Errorf("visitors of %v: %w", at, err)
+		c.damage(column, at)
+		return
 	}
 	all := c.visitors[dayOf(at)]
 	if all == nil {
@@ -135,7 +150,6 @@ func (c *collector) addVisitors(at time.Time, packed []byte) error {
 		c.visitors[dayOf(at)] = all
 	}
 	all.Merge(&sketch)
-	return nil
 }
 
 // result is what the rows came to; days that have none are left out.

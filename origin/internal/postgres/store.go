@@ -21,7 +21,8 @@ type Store struct {
 	ingestTime time.Duration // of one ApplyStretch
 	keepHours  time.Duration // for how long clicks are kept by the hour
 	loads      atomic.Uint64
-	counted    struct{ stretches, clicks, repeated atomic.Uint64 }
+	counted    struct{ stretches, clicks, repeated, moved atomic.Uint64 }
+	damages    *damages
 }
 
 const (
@@ -57,7 +58,7 @@ func connect(ctx context.Context, cfg Config, poolConfig *pgxpool.Config) (*Stor
 	maps.Copy(clickConfig.ConnConfig.RuntimeParams, ingestParams(ingest))
 	s := &Store{
 		timeout: cfg.statementTimeout() + answerTime, ingestTime: ingest + answerTime,
-		keepHours: or(cfg.ClickHours, defaultClickHours),
+		keepHours: or(cfg.ClickHours, defaultClickHours), damages: newDamages(cfg.Logger),
 	}
 	for _, p := range []struct {
 		place  **pgxpool.Pool
@@ -101,11 +102,14 @@ type ClickStats struct {
 	Stretches uint64 // applied
 	Clicks    uint64 // in them, those of links without counters too
 	Repeated  uint64 // stretches that were not applied: they did not begin at their log's mark
+	Moved     uint64 // clicks that were counted in another hour than they said, which was too far off
+	Damaged   uint64 // columns that could not be read, each once
 }
 
 // ClickStats is a snapshot.
 func (s *Store) ClickStats() ClickStats {
 	return ClickStats{
 		Stretches: s.counted.stretches.Load(), Clicks: s.counted.clicks.Load(), Repeated: s.counted.repeated.Load(),
+		Moved: s.counted.moved.Load(), Damaged: s.damages.found.Load(),
 	}
 }

@@ -14,10 +14,6 @@ import (
 	"waypost/shared/link"
 )
 
-// maxClickHour bounds the hours of clicks, in hours since 1970: the year 4253,
-// beyond all times that an edge can write down.
-const maxClickHour = 20_015_998
-
 // ApplyStretch counts a stretch of an edge's log, in one transaction, if the
 // mark of the log is where the stretch begins, and then moves the mark to where
 // it ends; otherwise nothing happens, so that a stretch may be sent again, by
@@ -25,8 +21,10 @@ const maxClickHour = 20_015_998
 // returns the mark, from which the edge goes on: 0 for a log that is not known.
 // applied says whether this call counted it.
 //
-// Clicks of a link whose counters are gone are passed over. Stretches that count
-// for the same links wait for each other, and never in a circle.
+// Clicks of a link whose counters are gone are passed over; those of a time that
+// is far off are counted at the nearest that is not. Counters that are damaged
+// are counted on. Stretches that count for the same links wait for each other, and
+// never in a circle.
 //
 // Errors: link.ErrUnavailable, which leaves open whether the stretch was
 // applied, as sending it again tells; *link.InvalidError for one that can never
@@ -37,12 +35,13 @@ func (s *Store) ApplyStretch(ctx context.Context, st *click.Stretch) (mark uint6
 	if err := checkStretch(st); err != nil {
 		return 0, false, err
 	}
+	var moved uint64
 	err = pgx.BeginFunc(ctx, s.clicks, func(tx pgx.Tx) error {
 		mark, applied, err = moveMark(ctx, tx, st)
 		if err != nil || !applied {
 			return err
 		}
-		if err := s.countStretch(ctx, tx, st); err != nil {
+		if moved, err = s.countStretch(ctx, tx, st); err != nil {
 			return err
 		}
 		failpoint.Hit(failpoint.StretchSent)
@@ -54,14 +53,15 @@ func (s *Store) ApplyStretch(ctx context.Context, st *click.Stretch) (mark uint6
 	if applied {
 		failpoint.Hit(failpoint.StretchKept)
 	}
-	s.note(st, applied)
+	s.note(st, applied, moved)
 	return mark, applied, nil
 }
 
 // note counts what became of a stretch; questions for a mark are none.
-func (s *Store) note(st *click.Stretch, applied bool) {
+func (s *Store) note(st *click.Stretch, applied bool, moved uint64) {
 	switch {
 	case applied:
+		s.counted.moved.Add(moved)
 		s.counted.stretches.Add(1)
 		s.counted.clicks.Add(st.Clicks())
 	case st.To > st.From:
@@ -78,27 +78,10 @@ func checkStretch(st *click.Stretch) error {
 		reason = "has offsets that are none"
 	case st.From == st.To && (len(st.Links) > 0 || len(st.Orphans) > 0):
 		reason = "has clicks, but no length"
-	case latestHour(st) > maxClickHour:
-		reason = "has clicks of a time that is none"
 	default:
 		return nil
 	}
 	return &link.InvalidError{Fields: []link.FieldError{{Field: "stretch", Reason: reason}}}
-}
-
-func latestHour(st *click.Stretch) (latest int64) {
-	for i := range st.Links {
-		for j := range st.Links[i].Hours {
-			latest = max(latest, st.Links[i].Hours[j].Hour)
-		}
-		for j := range st.Links[i].Days {
-			latest = max(latest, st.Links[i].Days[j].Day*int64(day/time.Hour))
-		}
-	}
-	for _, o := range st.Orphans {
-		latest = max(latest, o.Hour)
-	}
-	return latest
 }
 
 // moveMark moves the mark of the stretch's log if it is where the stretch
@@ -128,21 +111,23 @@ func moveMark(ctx context.Context, tx pgx.Tx, st *click.Stretch) (mark uint64, m
 	return unsigned(off), false, nil
 }
 
-// countStretch adds what a stretch has to the counters. Each step is one round
-// trip, whatever the number of links.
-func (s *Store) countStretch(ctx context.Context, tx pgx.Tx, st *click.Stretch) error {
-	known, horizon, err := lockLinks(ctx, tx, st)
+// countStretch adds what a stretch has to the counters, and says how many of its
+// clicks were moved to another hour. Each step is one round trip, whatever the
+// number of links.
+func (s *Store) countStretch(ctx context.Context, tx pgx.Tx, st *click.Stretch) (moved uint64, err error) {
+	known, w, err := lockLinks(ctx, tx, st)
 	if err != nil {
-		return fmt.Errorf("lock links: %w", err)
+		return 0, fmt.Errorf("lock links: %w", err)
 	}
-	c := newCount(st, known, horizon)
+	c := newCount(st, known, w)
 	if err := c.read(ctx, tx); err != nil {
-		return fmt.Errorf("read counters: %w", err)
+		return 0, fmt.Errorf("read counters: %w", err)
 	}
 	if err := c.readVisitors(ctx, tx); err != nil {
-		return fmt.Errorf("read visitors: %w", err)
+		return 0, fmt.Errorf("read visitors: %w", err)
 	}
-	return c.write(ctx, tx, st)
+	s.damages.tell(ctx, c.damaged)
+	return c.moved, c.write(ctx, tx, st.Region)
 }
 
 // lockClickLinks is a join: of "= ANY" PostgreSQL would search the whole array
@@ -151,9 +136,9 @@ const lockClickLinks = `SELECT c.link_id FROM unnest($1::bigint[]) k(link_id) JO
 	ORDER BY c.link_id FOR UPDATE OF c`
 
 // lockLinks locks the links of a stretch, in ascending order, and tells which of
-// them have counters, and from which hour on those of hours are kept. Whatever
-// else is written of a link is written under this lock.
-func lockLinks(ctx context.Context, tx pgx.Tx, st *click.Stretch) (known map[int64]bool, horizon int64, err error) {
+// them have counters, and in which hours clicks are counted. Whatever else is
+// written of a link is written under this lock.
+func lockLinks(ctx context.Context, tx pgx.Tx, st *click.Stretch) (known map[int64]bool, w window, err error) {
 	ids := make([]int64, 0, len(st.Links))
 	for i := range st.Links {
 		if id := st.Links[i].Link; id <= math.MaxInt64 {
@@ -171,13 +156,13 @@ func lockLinks(ctx context.Context, tx pgx.Tx, st *click.Stretch) (known map[int
 			})
 			return err
 		})
-	b.Queue(`SELECT greatest(hour, 'epoch') FROM click_horizon`).QueryRow(func(row pgx.Row) error {
-		var at time.Time
-		err := row.Scan(&at)
-		horizon = hourOf(at)
+	b.Queue(`SELECT clock_timestamp(), greatest(hour, 'epoch') FROM click_horizon`).QueryRow(func(row pgx.Row) error {
+		var now, kept time.Time
+		err := row.Scan(&now, &kept)
+		w = windowAt(now, kept)
 		return err
 	})
-	return known, horizon, tx.SendBatch(ctx, b).Close()
+	return known, w, tx.SendBatch(ctx, b).Close()
 }
 
 // hourOf and hourTime turn hours since 1970 into times and back, as dayOf and

@@ -132,8 +132,15 @@ func hash(n uint64) uint64 {
 	return n ^ n>>31
 }
 
-// noon is one of a day that is days from today.
-func noon(days int) time.Time { return today().AddDate(0, 0, days).Add(12 * time.Hour) }
+// noon is one of a day that is days from today; today, as long as it is not noon
+// yet, the hour that it is.
+func noon(days int) time.Time {
+	noon := today().AddDate(0, 0, days).Add(12 * time.Hour)
+	if now := time.Now().UTC().Truncate(time.Hour); days == 0 && now.Before(noon) {
+		return now
+	}
+	return noon
+}
 
 // many are n clicks of a link at one time, of different visitors.
 func many(link int64, at time.Time, n int) []visit {

@@ -149,14 +149,10 @@ func TestAStretchThatFailsLeavesNothing(t *testing.T) {
 func TestStretchesThatCannotBeCountedAreRefused(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)
-	hour := click.Hour{Hour: maxHour + 1, Clicks: 1}
 	for name, st := range map[string]*click.Stretch{
 		"clicks without a length":  {Boot: "b", From: 5, To: 5, Orphans: []click.HourCount{{Hour: 1, Count: 1}}},
 		"an offset that is none":   {Boot: "b", To: math.MaxInt64 + 1},
 		"the wrong way round":      {Boot: "b", From: 2, To: 1},
-		"an hour that is none":     {Boot: "b", To: 1, Links: []click.LinkClicks{{Link: 1, Hours: []click.Hour{hour}}}},
-		"a day that is none":       {Boot: "b", To: 1, Links: []click.LinkClicks{{Link: 1, Days: []click.Day{{Day: maxHour/24 + 1}}}}},
-		"orphans of no time":       {Boot: "b", To: 1, Orphans: []click.HourCount{{Hour: maxHour + 1, Count: 1}}},
 		"a name that is no text":   {Boot: "b\x00", To: 1},
 		"a region that is no text": {Boot: "b", Region: "\x00", To: 1},
 	} {
@@ -167,8 +163,18 @@ func TestStretchesThatCannotBeCountedAreRefused(t *testing.T) {
 	}
 }
 
-// maxHour is the last hour that an edge can write down.
-const maxHour = (1<<56 - 1) / 3_600_000_000
+func TestAStretchOfNothingMovesTheMark(t *testing.T) {
+	t.Parallel()
+	url := services.Postgres(t)
+	s := openStore(t, url)
+	id := mustWrite(t, s, create(link.Key{Code: "k"}, content("https://a.example/"))).Link.ID
+	apply(t, s, &click.Stretch{Boot: "b", Region: "eu", To: 10})
+	apply(t, s, part("b", id, 10, 12))
+	apply(t, s, &click.Stretch{Boot: "b", Region: "eu", From: 12, To: 20, Last: true})
+	if got := total(t, s, url, id); got != 2 {
+		t.Errorf("%d clicks, want 2", got)
+	}
+}
 
 func TestClicksOfLinksThatAreNoneArePassedOver(t *testing.T) {
 	t.Parallel()

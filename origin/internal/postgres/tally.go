@@ -8,9 +8,15 @@ import (
 // those that are written as a whole, what will be in them once they were read.
 // All lists ascend as their keys do.
 type count struct {
-	links []linkTally
-	days  []dayTally
-	hours []hourTally
+	links   []linkTally
+	days    []dayTally
+	hours   []hourTally
+	orphans []click.HourCount
+
+	window  window
+	moved   uint64      // clicks that were not within the window
+	damaged []damaged   // what could not be read
+	unread  []*dayTally // days whose parts could not be
 
 	dayAt  map[linkTime]*dayTally
 	hourAt map[linkTime]*hourTally
@@ -42,33 +48,33 @@ type dayTally struct {
 	visitors *click.Sketch // nil: stays as it is
 }
 
-// newCount sorts out what a stretch adds, for the known links alone. Hours
-// before the horizon are counted in their day and no more.
-func newCount(st *click.Stretch, known map[int64]bool, horizon int64) *count {
-	c := &count{}
+// newCount sorts out what a stretch adds, for the known links alone, within a
+// window.
+func newCount(st *click.Stretch, known map[int64]bool, w window) *count {
+	c := &count{window: w, orphans: w.orphans(st.Orphans)}
 	for i := range st.Links {
 		l := &st.Links[i]
 		if id := signed(l.Link); known[id] {
-			c.take(id, l, horizon)
+			c.take(id, l)
 		}
 	}
 	c.index()
 	return c
 }
 
-func (c *count) take(id int64, l *click.LinkClicks, horizon int64) {
-	sum := linkTally{link: id, newest: l.Newest}
+func (c *count) take(id int64, l *click.LinkClicks) {
+	sum := linkTally{link: id, newest: c.window.recents(l.Newest)}
 	first := len(c.days)
 	for j := range l.Hours {
 		h := &l.Hours[j]
 		sum.clicks += h.Clicks
 		sum.bots += h.Bots
-		if h.Hour >= horizon {
-			c.hours = append(c.hours, hourTally{
-				key: linkTime{id, h.Hour}, tally: tally{clicks: h.Clicks, bots: h.Bots, parts: h.Parts},
-			})
+		hour := c.window.hour(h.Hour)
+		if hour != h.Hour {
+			c.moved += h.Clicks
 		}
-		d := linkTime{id, click.DayOf(h.Hour)}
+		c.takeHour(linkTime{id, hour}, h)
+		d := linkTime{id, click.DayOf(hour)}
 		if len(c.days) == first || c.days[len(c.days)-1].key != d {
 			c.days = append(c.days, dayTally{key: d})
 		}
@@ -77,12 +83,24 @@ func (c *count) take(id int64, l *click.LinkClicks, horizon int64) {
 	for j := range l.Days {
 		for k := first; k < len(c.days); k++ {
 			// Visitors are of clicks: a day without any is none of theirs.
-			if c.days[k].key.at == l.Days[j].Day {
+			if c.days[k].key.at == c.window.day(l.Days[j].Day) {
 				c.days[k].recent.Merge(&l.Days[j].Visitors) // not assigned: the stretch stays as it is
 			}
 		}
 	}
 	c.links = append(c.links, sum)
+}
+
+// takeHour adds to the row of an hour, if those are kept: to the one before where
+// both were moved to the same.
+func (c *count) takeHour(key linkTime, h *click.Hour) {
+	if key.at < c.window.kept {
+		return
+	}
+	if n := len(c.hours); n == 0 || c.hours[n-1].key != key {
+		c.hours = append(c.hours, hourTally{key: key})
+	}
+	c.hours[len(c.hours)-1].add(h.Clicks, h.Bots, h.Parts)
 }
 
 // index finds rows by their keys, once the lists do not grow any more.

@@ -2,7 +2,6 @@ package postgres
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -40,7 +39,7 @@ func (c *count) readVisitors(ctx context.Context, tx pgx.Tx) error {
 		key.at = dayOf(at)
 		before, err := click.ParseSketch(packed)
 		if err != nil {
-			return fmt.Errorf("visitors of link %d on day %d: %w", key.link, key.at, err)
+			c.damage("click_visitors.sketch", key.link, at)
 		}
 		c.dayAt[key].visitors.Merge(&before)
 		return nil

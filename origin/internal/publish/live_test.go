@@ -40,7 +40,7 @@ func newViewing(t *testing.T, n *services.NATSServer, origin string) *viewing {
 
 func (v *viewing) open(t *testing.T, link uint64) *clicks.View {
 	t.Helper()
-	view, err := v.views.Open(link)
+	view, err := v.views.Open(link, clicks.Viewer{Key: "k"})
 	if err != nil {
 		t.Fatalf("Open: %v", err)
 	}
@@ -143,7 +143,7 @@ func TestDamagedMessagesAboutLiveViewsAreCounted(t *testing.T) {
 	t.Parallel()
 	views := clicks.NewViews(1)
 	l := NewLive(connect(t, "nats://127.0.0.1:1", func(error) {}), "wp", "o1", views)
-	view, err := views.Open(1)
+	view, err := views.Open(1, clicks.Viewer{Key: "k"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,6 +38,7 @@ func (s *Spool) Append(payload []byte) (at uint64, o Outcome) {
 	s.queue.push(w) // before put: see queue
 	s.ring.put(at, payload)
 	s.alarm.ring()
+	s.queue.lookAgain()
 	if o = <-w.done; o == Held {
 		s.counts.held.Add(1)
 	}

@@ -75,6 +75,63 @@ func TestAFullDiskLosesNoFrameAndTearsNone(t *testing.T) {
 	}
 }
 
+// A disk that takes a part of a write keeps the frames that are whole, and the
+// rest is written once more.
+func TestAWriteOfSeveralFramesThatComesShortLosesNoneOfThem(t *testing.T) {
+	t.Parallel()
+	want := numbered(8)
+	var all int64
+	for _, p := range want {
+		all += int64(frameBytes(len(p)))
+	}
+	for name, group := range map[string]bool{"page cache": false, "group sync": true} {
+		for room := range all {
+			t.Run(fmt.Sprintf("%s/room=%d", name, room), func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					disk, dir := newFaulty(), t.TempDir()
+					disk.room.Store(room)
+					s := disk.open(t, Config{Dir: dir, Group: group})
+					appendAll(t, s, want) // held, as nothing runs yet: written at once
+					ctx, cancel := context.WithCancel(t.Context())
+					done := make(chan error, 1)
+					go func() { done <- s.Run(ctx) }()
+					synctest.Wait()
+					disk.room.Store(-1)
+					eventually(t, "all to be written", func() bool { return s.Stats().HeldBytes == 0 })
+					cancel()
+					if err := errors.Join(<-done, s.Close()); err != nil {
+						t.Error(err)
+					}
+					if got := s.Stats(); got.Failures == 0 || got.Frames != uint64(len(want)) {
+						t.Errorf("got %+v, want a failure and all frames", got)
+					}
+					if got := payloads(t, reopen(t, dir).Logs()[0]); !slices.Equal(got, want) {
+						t.Errorf("after a restart: got %q, want %q", got, want)
+					}
+				})
+			})
+		}
+	}
+}
+
+func TestWhatIsWrittenWithGroupIsSynced(t *testing.T) {
+	t.Parallel()
+	disk := newFaulty()
+	s := disk.open(t, Config{Dir: t.TempDir(), Group: true, Limit: time.Minute, SegmentBytes: 100})
+	stop := begin(t, s)
+	for i, p := range numbered(20) {
+		at, o := s.Append([]byte(p))
+		end := s.writer.place(at) + int64(frameBytes(len(p)))
+		if got := disk.synced.Load(); o != Written || got < end {
+			t.Errorf("append %d: %s, and %d bytes of the file are synced, want %d", i, o, got, end)
+		}
+	}
+	if err := stop(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestAFailedSyncIsNotBelieved(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -254,8 +311,14 @@ func TestRunGivesADiskUpThatDoesNotAnswer(t *testing.T) {
 		if err := s.Close(); err == nil {
 			t.Error("the folder was let go while it is written")
 		}
+		if s.own.Closed() || s.own.Final() {
+			t.Error("the log is closed while it is written")
+		}
 		release()
 		synctest.Wait()
+		if !s.own.Closed() || !s.own.Final() {
+			t.Error("the log is not closed when its writer is through")
+		}
 		if err := s.Close(); err != nil {
 			t.Error(err)
 		}

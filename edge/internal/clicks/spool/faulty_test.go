@@ -17,6 +17,7 @@ type faulty struct {
 	noCreate atomic.Bool
 	awake    atomic.Bool // a call that hangs does so for want of a processor
 	syncs    atomic.Int64
+	synced   atomic.Int64 // bytes of the file that was synced last
 
 	mu    sync.Mutex
 	block chan struct{} // writes and syncs hang until it is closed
@@ -110,6 +111,7 @@ func (f *faultyFile) sync() error {
 		return err
 	}
 	f.synced = info.Size()
+	f.faults.synced.Store(f.synced)
 	return made.sync()
 }
 

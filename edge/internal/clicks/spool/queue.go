@@ -47,7 +47,9 @@ const patience = 4
 // queue holds the appends that wait. Any number of appends push; the writer
 // releases whom a write covers and the watch whoever waited too long. An append
 // pushes before it publishes its frame, so the waiter of a frame that the writer
-// has seen is in the queue when the writer comes to release.
+// has seen is in the queue when the writer comes to release. After it has pushed
+// it looks whether the disk has fallen behind: that is stored before those who wait
+// are told, so either it is among them, or it sees it.
 type queue struct {
 	arrived atomic.Pointer[waiter] // a stack: pushed one by one, taken whole
 	_       [56]byte
@@ -97,6 +99,19 @@ func (q *queue) hold() {
 	defer q.mu.Unlock()
 	q.stalled.Store(true)
 	q.each(func(*waiter) bool { return true }, Held)
+}
+
+// lookAgain is for an append that has pushed. If the disk has fallen behind since
+// it looked, nobody else may come to tell it before the next try, or ever.
+func (q *queue) lookAgain() {
+	if !q.stalled.Load() {
+		return
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.stalled.Load() {
+		q.each(func(*waiter) bool { return true }, Held)
+	}
 }
 
 // each takes every waiter that is due off the list, tells it the outcome and

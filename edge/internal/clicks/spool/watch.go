@@ -36,12 +36,7 @@ func (s *Spool) watch(done <-chan struct{}) {
 		seen++
 		hangs := turn%2 == 1 && (seen > 1 && s.sleeps(int(s.writer.thread.Load())) || seen >= (patience+1)*starved)
 		s.queue.expire(hangs)
-		if seen == 1 || !s.alarm.asleep.Load() {
-			continue
-		}
-		s.patrol.set()
-		if !s.alarm.asleep.Load() {
-			s.patrol.wake()
+		if seen == 1 || !s.alarm.asleep.Load() || !s.mayRest() {
 			continue
 		}
 		t.Stop()
@@ -52,4 +47,15 @@ func (s *Spool) watch(done <-chan struct{}) {
 			t.Reset(period)
 		}
 	}
+}
+
+// mayRest says that the watch has nothing to do until its bell rings: the writer
+// sleeps, and will ring when it does not any more.
+func (s *Spool) mayRest() bool {
+	s.patrol.set()
+	if s.alarm.asleep.Load() {
+		return true
+	}
+	s.patrol.wake()
+	return false
 }
