@@ -371,3 +371,35 @@ func TestALogWhoseEndCannotBeReadNowIsNotDoneWith(t *testing.T) {
 	e.settle(t)
 	o.same(t, want)
 }
+
+func TestOnlyWhatRunsOutOfTimeMakesStretchesShorter(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(0, 0)
+	o := newOrigin(t)
+	s := &shipper{origin: o, now: func() time.Time { return now }, bytes: 1 << 20, least: 64 << 10}
+	p := &parcel{to: 8, bytes: (&click.Stretch{Boot: "boot", Region: "eu", To: 8}).Append(nil)}
+	for _, c := range []struct {
+		name  string
+		after time.Duration
+		err   error
+		want  int
+	}{
+		{"an origin that has too much to do", 0, errLost, 1 << 20},
+		{"one that says so late", sendTimeout / 4, errLost, 1 << 20},
+		{"no answer in time", sendTimeout, errLost, 1 << 19},
+		{"again", sendTimeout / 2, errLost, 1 << 18},
+		{"an answer, however late", sendTimeout, nil, 1 << 19},
+		{"a quick one", 0, nil, 1 << 20},
+	} {
+		o.fault = func([]byte) (int, error) {
+			now = now.Add(c.after)
+			return 1, c.err
+		}
+		if _, err := s.send(t.Context(), p); !errors.Is(err, c.err) {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		if s.bytes != c.want {
+			t.Errorf("%s: stretches of %d bytes, want %d", c.name, s.bytes, c.want)
+		}
+	}
+}

@@ -214,7 +214,10 @@ func (s *shipper) shipMemory(ctx context.Context) (*parcel, error) {
 	return p, nil
 }
 
-// send hands a parcel over, and learns how long parcels may be.
+// send hands a parcel over, and learns how long parcels may be. One that ran out
+// of time may have been too long. Any other failure, above all of an origin that
+// has too much to do, says nothing of that, and shorter ones would cost that
+// origin more: most of what a stretch costs is for its links.
 func (s *shipper) send(ctx context.Context, p *parcel) (mark uint64, err error) {
 	timeout := sendTimeout
 	if p.from == p.to {
@@ -222,12 +225,13 @@ func (s *shipper) send(ctx context.Context, p *parcel) (mark uint64, err error) 
 	}
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
+	began := s.now()
 	mark, err = s.origin.Clicks(ctx, p.bytes)
 	switch {
 	case p.from == p.to:
-	case err != nil:
+	case err != nil && s.now().Sub(began) >= timeout/2:
 		s.bytes = max(s.bytes/2, s.least)
-	default:
+	case err == nil:
 		s.bytes = min(s.bytes*2, stretchBytes)
 	}
 	return mark, err
