@@ -38,7 +38,7 @@ func list(t *testing.T, s *postgres.Store, f links.Filter) []string {
 
 func TestListFilters(t *testing.T) {
 	t.Parallel()
-	s := newStore(t)
+	s := registered(t, newStore(t))
 	for _, l := range []link.Link{
 		{Key: link.Key{Code: "a"}, Target: "https://one.example/", Owner: "ann", Tags: []string{"x", "y"}},
 		{Key: link.Key{Code: "b"}, Target: "https://two.example/100%25", Owner: "ben", Tags: []string{"x"}},
