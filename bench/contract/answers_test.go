@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// costly are statuses that take too much to provoke here: 10,000 blocked hosts for one more to be refused.
-var costly = map[string][]int{"createBlock": {http.StatusConflict}}
+// costly are statuses that take too much to provoke here: as many blocked hosts, or bytes of domains, as there may be.
+var costly = map[string][]int{"createBlock": {http.StatusConflict}, "changeDomain": {http.StatusConflict}}
 
 // answersAreTheDocumented calls every operation in every way that has a status of its own, and holds each answer against
 // the document, which in turn must not tell of a status that nothing leads to.
@@ -22,8 +22,7 @@ func (s *stage) answersAreTheDocumented(t *testing.T) {
 	tired := s.address()
 	for _, op := range s.operations {
 		seen := make(map[int]bool)
-		answered := func(r request, want int, how string) {
-			a := s.do(t, r)
+		judge := func(a answer, want int, how string) {
 			seen[a.status] = true
 			if a.status != want {
 				t.Errorf("%s, %s: status %d, want %d: %.300s", op, how, a.status, want, a.body)
@@ -32,6 +31,7 @@ func (s *stage) answersAreTheDocumented(t *testing.T) {
 				t.Errorf("%s, %s: %v", op, how, err)
 			}
 		}
+		answered := func(r request, want int, how string) { judge(s.do(t, r), want, how) }
 		calls := o.calls(op)
 		if len(calls) == 0 {
 			continue
@@ -51,8 +51,7 @@ func (s *stage) answersAreTheDocumented(t *testing.T) {
 		anonymous.anonymous = true
 		answered(anonymous, http.StatusUnauthorized, "without a key")
 		anonymous.from = tired
-		s.tire(t, anonymous)
-		answered(anonymous, http.StatusTooManyRequests, "without a key, once too often")
+		judge(s.tire(t, anonymous), http.StatusTooManyRequests, "without a key, once too often")
 		if limited := op.Responses.Status(calls[0].status).Value.Headers["RateLimit"]; limited != nil {
 			o.spendsItsToken(op, answered)
 		}
@@ -145,15 +144,16 @@ func (s *stage) headIsGetWithoutBody(t *testing.T, op *operation, head request, 
 	}
 }
 
-// tire uses up what the request's address may call without a key.
-func (s *stage) tire(t *testing.T, r request) {
+// tire repeats a call without a key until its address has used up what it may, and returns the answer to that.
+func (s *stage) tire(t *testing.T, r request) answer {
 	t.Helper()
 	for range 10_000 {
-		if s.do(t, r).status == http.StatusTooManyRequests {
-			return
+		if a := s.do(t, r); a.status == http.StatusTooManyRequests {
+			return a
 		}
 	}
 	t.Fatal("10,000 calls without a key were not limited")
+	return answer{}
 }
 
 // nothingIsAnsweredWithoutAStore comes last: it leaves the second origin without one.

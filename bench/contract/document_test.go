@@ -3,6 +3,7 @@ package contract
 import (
 	"encoding/json"
 	"maps"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -33,6 +34,9 @@ func (s *stage) everythingIsDescribed(t *testing.T) {
 		}
 		if op.scope() == "" || op.Responses.Default() == nil {
 			t.Errorf("%s lacks a scope or the default answer", op)
+		}
+		if op.method != http.MethodGet && op.scope() != "links:write" && op.scope() != "admin" {
+			t.Errorf("%s writes, and a key with the scope %s may call it", op, op.scope())
 		}
 		for _, p := range op.Parameters {
 			if p.Value.Description == "" {

@@ -212,7 +212,6 @@ func TestBlockFileHoldsAtEveryEdgeFromTheStartAndWheneverItChanges(t *testing.T)
 		for _, e := range f.Edges {
 			fleet.Await(t, e.Name+" "+what, func() error { return is(w.links[0], e.Get(t, w.links[0].Path())) })
 		}
-		f.Settle(t)
 		w.all(t, f, is)
 	}
 	await("has the links", back)

@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"strings"
@@ -55,9 +56,15 @@ func ParseConfig(b []byte) (*Config, error) {
 	return NewConfig(read.Epoch, read.Seq, read.Rows), nil
 }
 
-// MarshalJSON is what ParseConfig reads.
-func (cfg *Config) MarshalJSON() ([]byte, error) {
-	return json.Marshal(configJSON{Epoch: cfg.Epoch, Seq: cfg.Seq, Rows: maps.Collect(cfg.rows.all())})
+// Append appends what ParseConfig reads: JSON at most about twice as long as all
+// names and values, because nothing is escaped in it but what JSON itself asks for.
+func (cfg *Config) Append(dst []byte) []byte {
+	buf := bytes.NewBuffer(dst)
+	enc := json.NewEncoder(buf)
+	enc.SetEscapeHTML(false) // URLs are full of &
+	// Strings and numbers always can be encoded.
+	_ = enc.Encode(configJSON{Epoch: cfg.Epoch, Seq: cfg.Seq, Rows: maps.Collect(cfg.rows.all())})
+	return buf.Bytes()
 }
 
 // With is the config after a change that is its next position: the change's
@@ -85,11 +92,6 @@ func (cfg *Config) With(c *Change) *Config {
 	return &next
 }
 
-// Row is the value of a row; ok is false where there is none.
-func (cfg *Config) Row(name string) (value string, ok bool) {
-	return cfg.rows.value(rowHash(name), name)
-}
-
 // Len is the number of rows.
 func (cfg *Config) Len() int { return cfg.rows.n }
 
@@ -100,9 +102,5 @@ func (cfg *Config) bytes() string {
 	if cfg == nil {
 		return ""
 	}
-	b, err := cfg.MarshalJSON()
-	if err != nil {
-		return "" // strings and numbers always can be marshalled
-	}
-	return string(b)
+	return string(cfg.Append(nil))
 }

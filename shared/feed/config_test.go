@@ -1,7 +1,9 @@
 package feed
 
 import (
+	"bytes"
 	"errors"
+	"strings"
 	"testing"
 
 	"waypost/shared/link"
@@ -39,6 +41,23 @@ func TestConfigOfAnUnreadableDomainIsKept(t *testing.T) {
 	for _, host := range []string{"a.example", "b.example", "c.example"} {
 		if cfg.Domain([]byte(host)) != nil {
 			t.Errorf("%s is registered by a row that does not say so", host)
+		}
+	}
+}
+
+// Edges bound the answer that a config comes in.
+func TestAConfigIsAtMostTwiceAsLongAsItsRows(t *testing.T) {
+	t.Parallel()
+	const n = 10_000
+	for _, c := range []string{"&", "<", `"`, "x"} {
+		value := strings.Repeat(c, n)
+		b := NewConfig(1, 1, map[string]string{"row": value}).Append([]byte("before "))
+		back, err := ParseConfig(bytes.TrimPrefix(b, []byte("before ")))
+		if err != nil || len(b) > 2*n+100 {
+			t.Fatalf("%d of %s: %d bytes, %v, want at most twice as many", n, c, len(b), err)
+		}
+		if got, ok := back.rows.value(rowHash("row"), "row"); !ok || got != value {
+			t.Errorf("%s: got another value back", c)
 		}
 	}
 }

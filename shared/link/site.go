@@ -31,7 +31,7 @@ func ParseHost(s string) (string, error) {
 		s = "[" + s + "]"
 	}
 	switch {
-	case isIPv6(s):
+	case strings.HasPrefix(s, "[") && isIPv6(s):
 	case strings.ContainsAny(s, ":[]/@"):
 		return "", reasonError("must be a host name or an address alone, without scheme, port or path")
 	default:

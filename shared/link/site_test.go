@@ -51,7 +51,7 @@ func TestParseHostTakesNamesAndAddresses(t *testing.T) {
 		}
 	}
 	for _, s := range []string{
-		"", ".", "a..b", "http://a.example", "a.example/x", "a.example:80", "a@b", "a b", "a\nb", "*.a.example", "[::1", "[a]", "[fe80::1%25eth0]",
+		"", ".", "a..b", "http://a.example", "a.example/x", "a.example:80", "a@b", "a b", "a\nb", "*.a.example", "[::1", "]", "::1]", "[", "[a]", "[fe80::1%25eth0]",
 		"\xff.example", "a%2eb",
 	} {
 		if got, err := ParseHost(s); err == nil {

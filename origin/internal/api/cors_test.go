@@ -42,7 +42,7 @@ func FuzzCheckOrigin(f *testing.F) {
 		if err != nil || u.Scheme+"://"+u.Host != origin || u.Scheme != "http" && u.Scheme != "https" {
 			t.Errorf("%q is accepted, but is no scheme and host", origin)
 		}
-		if origin != strings.ToLower(origin) || strings.ContainsAny(origin, "* ,\t\r\n\x00@/"[:7]) {
+		if origin != strings.ToLower(origin) || strings.ContainsAny(origin, "* ,\t\r\n\x00@") {
 			t.Errorf("%q is accepted, but no browser sends it", origin)
 		}
 	})

@@ -171,7 +171,7 @@ func (a *API) domainRoutes() {
 		summary: "Register a domain", status: http.StatusCreated, fails: []int{http.StatusConflict},
 		body: bodyOf[DomainCreate](bodyLimit, mediaJSON),
 		note: "Links can be made on it at once. Visitors who come by its host reach its links and no others. One that is registered already is 409, and so " +
-			"is one more than 10,000.",
+			"is one more than 10,000, or than 3.5 MiB of all domains and blocks together.",
 	}, a.createDomain)
 	route(a, operation{
 		method: http.MethodGet, path: "/domains", id: "listDomains", scope: links.ScopeLinksRead,
@@ -185,7 +185,7 @@ func (a *API) domainRoutes() {
 	}, a.getDomain)
 	route(a, operation{
 		method: http.MethodPatch, path: "/domains/{host}", id: "changeDomain", scope: links.ScopeAdmin,
-		summary: "Change a domain by JSON merge patch", status: http.StatusOK, fails: []int{http.StatusPreconditionFailed},
+		summary: "Change a domain by JSON merge patch", status: http.StatusOK, fails: []int{http.StatusConflict, http.StatusPreconditionFailed},
 		body: bodyOf[DomainChange](bodyLimit, mediaJSON, mediaPatch),
 		note: "Fields left out stay as they are, null takes back what was set (RFC 7396). Status, policies, class and clicks are for links made from then on; " +
 			"links that there are keep theirs. A change of nothing makes no new version.",

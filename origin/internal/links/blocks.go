@@ -167,7 +167,7 @@ func readBlock(value string) (b feed.Block) {
 }
 
 func encodeBlock(b *feed.Block) (string, error) {
-	value, err := json.Marshal(b)
+	value, err := encode(b)
 	if err != nil {
 		return "", fmt.Errorf("block of %s: %w", b.Host, err)
 	}

@@ -11,7 +11,8 @@ import (
 // ErrInUse refuses to remove a domain that has links.
 var ErrInUse = errors.New("domain has links")
 
-// ErrFull refuses one more row of a kind that has as many as it may.
+// ErrFull refuses one more row of a kind that has as many as it may, and any byte
+// where all rows have as many as they may.
 var ErrFull = errors.New("there are as many as there may be")
 
 // ConfigRow is a row of the config shard.

@@ -2,7 +2,6 @@ package links
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -111,7 +110,8 @@ func (s *Service) RegisterDomain(ctx context.Context, host string, ack Ack) (Rec
 
 // PatchDomain changes what the input has of a domain. match is as in Patch.
 //
-// Errors: *link.InvalidError, ErrDomain, link.ErrMismatch, link.ErrUnavailable.
+// Errors: *link.InvalidError, ErrDomain, link.ErrMismatch, ErrFull,
+// link.ErrUnavailable.
 func (s *Service) PatchDomain(ctx context.Context, host string, in *DomainInput, match []Version, ack Ack) (WrittenDomain, error) {
 	h, err := s.hosts(ctx)
 	if err != nil {
@@ -186,7 +186,7 @@ func (s *Service) writeDomain(ctx context.Context, host string, ack Ack, merge f
 			case d == nil:
 				return old.Value, nil
 			}
-			value, err := json.Marshal(d)
+			value, err := encode(d)
 			if err != nil {
 				return "", fmt.Errorf("domain %s: %w", host, err)
 			}

@@ -3,6 +3,7 @@ package links_test
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"waypost/origin/internal/links"
@@ -71,6 +72,23 @@ func TestADomainIsMadeChangedAndRemoved(t *testing.T) {
 		if !errors.Is(err, links.ErrDomain) {
 			t.Errorf("%s what is gone: %v, want ErrDomain", what, err)
 		}
+	}
+}
+
+// A row must be within what edges read of a change, 64 KiB, whatever is in it.
+func TestTheLongestDomainIsAChangeThatEdgesRead(t *testing.T) {
+	t.Parallel()
+	f := newFixture()
+	url := "https://example.com/?" + strings.Repeat("&", link.MaxTarget-len("https://example.com/?"))
+	in := named("new.example")
+	in.HomeURL, in.NotFoundURL, in.ExpiredURL = links.Value(url), links.Value(url), links.Value(url)
+	if _, err := f.CreateDomain(t.Context(), in, links.AckCommit); err != nil {
+		t.Fatal(err)
+	}
+	c := *f.published.changes[0]
+	c.Kind = feed.Create
+	if read, err := feed.ParseChange(c.Append(nil)); err != nil || read.Value != c.Value {
+		t.Errorf("a change of %d bytes: %v", len(c.Value), err)
 	}
 }
 

@@ -13,6 +13,10 @@ import (
 	"waypost/shared/link"
 )
 
+// maxConfigBytes bounds the names and values of all rows. Edges take no answer
+// above 8 MiB, and JSON in JSON is at most twice as long.
+const maxConfigBytes = 7 << 19
+
 // configWrite is one transaction that changes rows of the config shard.
 type configWrite struct {
 	tx    pgx.Tx
@@ -21,6 +25,7 @@ type configWrite struct {
 	now   time.Time // PostgreSQL's clock, read under the lock
 	rows  map[string]links.ConfigRow
 	count map[string]int // rows of a kind, of those kinds that are bounded
+	bytes int64          // of all names and values; below 0: not known yet
 
 	names, values []string // of the rows that are written …
 	versions      []int64
@@ -44,7 +49,7 @@ func (s *Store) WriteConfig(ctx context.Context, ms []links.ConfigMutation) ([]l
 	defer cancel()
 	results := make([]links.ConfigResult, len(ms))
 	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) error {
-		w := &configWrite{tx: tx, count: make(map[string]int)}
+		w := &configWrite{tx: tx, count: make(map[string]int), bytes: -1}
 		if err := w.read(ctx, ms); err != nil {
 			return err
 		}
@@ -113,6 +118,9 @@ func (w *configWrite) decide(ctx context.Context, m *links.ConfigMutation) (link
 	case !existed:
 		refusal, err = w.mayAdd(ctx, m)
 	}
+	if refusal == nil && err == nil {
+		refusal, err = w.mayGrow(ctx, &row, links.ConfigRow{Name: m.Row, Value: value})
+	}
 	if refusal != nil || err != nil {
 		return links.ConfigResult{Err: refusal}, err
 	}
@@ -158,6 +166,26 @@ func (w *configWrite) mayAdd(ctx context.Context, m *links.ConfigMutation) (refu
 		return links.ErrFull, nil
 	}
 	w.count[kind] = n + 1
+	return nil, nil
+}
+
+// mayGrow keeps all rows together within maxConfigBytes: links.ErrFull is its
+// refusal. A row that is not there has no name.
+func (w *configWrite) mayGrow(ctx context.Context, from *links.ConfigRow, to links.ConfigRow) (refusal, err error) {
+	by := int64(len(to.Name) + len(to.Value) - len(from.Name) - len(from.Value))
+	if to.Value == "" || by <= 0 {
+		return nil, nil
+	}
+	if w.bytes < 0 {
+		err := w.tx.QueryRow(ctx, `SELECT coalesce(sum(octet_length(name) + octet_length(value)), 0) FROM config_row`).Scan(&w.bytes)
+		if err != nil {
+			return nil, err
+		}
+	}
+	if w.bytes+by > maxConfigBytes {
+		return links.ErrFull, nil
+	}
+	w.bytes += by
 	return nil, nil
 }
 

@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -53,6 +54,34 @@ func TestRowsOfOneWriteStandEachForItself(t *testing.T) {
 	rows, err := s.ConfigRows(t.Context(), "block/", "block/api/a.example", 2)
 	if err != nil || len(rows) != 2 || rows[0].Name != "block/api/kept.example" || rows[0].Value != "5" || rows[1].Name != "block/file/c.example" {
 		t.Errorf("rows %+v, %v, want two after the first", rows, err)
+	}
+}
+
+// Edges read all rows in one answer, whose size they bound.
+func TestTheRowsAreBoundedInBytesToo(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	value := strings.Repeat("x", 500_000)
+	for i := range 7 {
+		mustSetRow(t, s, fmt.Sprintf("big/%d", i), value)
+	}
+	try := func(row, value string) error {
+		results, err := s.WriteConfig(t.Context(), []links.ConfigMutation{setRow(row, value)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return results[0].Err
+	}
+	if err := try("big/8", value); !errors.Is(err, links.ErrFull) {
+		t.Errorf("one more row: %v, want ErrFull", err)
+	}
+	if err := try("big/0", value+value); !errors.Is(err, links.ErrFull) {
+		t.Errorf("a longer row: %v, want ErrFull", err)
+	}
+	for _, value := range []string{value[1:], "", "new"} {
+		if err := try("big/0", value); err != nil {
+			t.Errorf("a shorter row, none, a short one: %v", err)
+		}
 	}
 }
 

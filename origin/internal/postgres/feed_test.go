@@ -217,11 +217,7 @@ func TestConfigRowsArePositionsOfTheirShard(t *testing.T) {
 // rowsOf is a config as it goes over the wire.
 func rowsOf(t *testing.T, cfg *feed.Config) (read struct{ Rows map[string]string }) {
 	t.Helper()
-	b, err := json.Marshal(cfg)
-	if err == nil {
-		err = json.Unmarshal(b, &read)
-	}
-	if err != nil {
+	if err := json.Unmarshal(cfg.Append(nil), &read); err != nil {
 		t.Fatal(err)
 	}
 	return read

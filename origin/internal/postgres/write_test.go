@@ -211,7 +211,7 @@ func TestParallelReuseMakesOneLinkUntilItIsDeleted(t *testing.T) {
 
 func TestReuseFindsOnlyWhatWasAskedFor(t *testing.T) {
 	t.Parallel()
-	s := newStore(t)
+	s := registered(t, newStore(t))
 	var random codes.Random
 	reuse := func(domain string, change func(*link.Link)) links.Mutation {
 		l := content("https://a.example/")
