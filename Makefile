@@ -29,6 +29,7 @@ BENCHTIME  ?= 1s
 BENCHCOUNT ?= 3
 BENCH      ?= .
 ROWS       ?= .
+LINKS      ?= 1000000
 PROFILE    ?= waypost/edge/internal/httpd
 FAULTS     ?= ^TestChaos$$
 
@@ -54,20 +55,22 @@ build-race: gcc
 	go build -race -tags failpoint -o bin/chaos/waypost-origin waypost/origin
 	go build -o bin/waypost-local waypost/deploy/local
 
-.PHONY: gcc servers
+.PHONY: gcc curl servers
 gcc:
 	@deploy/install.sh gcc
+curl:
+	@deploy/install.sh curl
 servers:
 	@deploy/install.sh $(SERVERS)
 
 .PHONY: test
-test: servers build-race ## all tests of all modules with the race detector, on real PostgreSQL, Redis and NATS
+test: servers curl build-race ## all tests of all modules with the race detector, on real PostgreSQL, Redis and NATS
 	go test -run Alloc $(ALLOCS)
 	CGO_ENABLED=1 go test -race -short -timeout 15m $(UNITS)
 	$(TEST_BIN) CGO_ENABLED=1 go test -race -short -timeout 15m -p 1 waypost/bench/...
 
 .PHONY: test-long
-test-long: servers build-race ## the same in their long versions
+test-long: servers curl build-race ## the same in their long versions
 	go test -run Alloc $(ALLOCS)
 	CGO_ENABLED=1 go test -race -timeout 60m $(UNITS)
 	$(TEST_BIN) CGO_ENABLED=1 go test -race -timeout 60m -p 1 waypost/bench/...
@@ -91,9 +94,9 @@ tidy: ## tidy all modules and bring the workspace in step
 	@for m in $(MODULES); do (cd $$m && go mod tidy); done
 
 .PHONY: bench
-bench: servers ## all Go benchmarks (BENCH=regexp, BENCHTIME, BENCHCOUNT), then positions and clicks; results in bench/results/
+bench: servers ## all Go benchmarks (BENCH=regexp, BENCHTIME, BENCHCOUNT), then positions, clicks and admin; results in bench/results/
 	deploy/bench.sh '$(BENCH)' '$(BENCHTIME)' '$(BENCHCOUNT)'
-	@$(MAKE) positions clicks
+	@$(MAKE) positions clicks admin
 
 .PHONY: positions
 positions: servers build ## how soon edges have a change, what a write waits for, what a loss costs (ROWS=group/row); results in bench/results/
@@ -102,6 +105,10 @@ positions: servers build ## how soon edges have a change, what a write waits for
 .PHONY: clicks
 clicks: servers build ## what counting clicks costs a redirect, how soon clicks show, what an outage costs (ROWS=group/row); results in bench/results/
 	deploy/measure.sh clicks '$(ROWS)'
+
+.PHONY: admin
+admin: servers build ## what calls of the admin API take with a thousand links and with LINKS, a million (ROWS=group/row); results in bench/results/
+	WAYPOST_ADMIN_LINKS='$(LINKS)' deploy/measure.sh admin '$(ROWS)'
 
 .PHONY: benchstat
 benchstat: $(TOOLS)/benchstat-$(BENCHSTAT_VERSION)/benchstat ## compare two bench results: OLD=file NEW=file

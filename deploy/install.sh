@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs what is named and not there yet: install.sh [postgresql] [redis-server] [gcc]
+# Installs what is named and not there yet: install.sh [postgresql] [redis-server] [gcc] [curl]
 # Used by `make run`, `make test` and CI alike. Debian and Ubuntu, as root or with sudo; elsewhere it says what to do.
 set -eu
 
@@ -13,9 +13,10 @@ present() {
 		command -v postgres >/dev/null && command -v initdb >/dev/null
 		;;
 	redis-server) command -v redis-server >/dev/null ;;
+	curl) command -v curl >/dev/null ;;
 	gcc) command -v gcc >/dev/null && echo '#include <stdlib.h>' | gcc -E - >/dev/null 2>&1 ;;
 	*)
-		echo "install.sh: unknown name: $1 (postgresql, redis-server, gcc)" >&2
+		echo "install.sh: unknown name: $1 (postgresql, redis-server, gcc, curl)" >&2
 		exit 2
 		;;
 	esac

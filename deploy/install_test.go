@@ -52,6 +52,7 @@ func TestInstallScript(t *testing.T) {
 			false,
 			[]string{"sudo apt-get -q", " update", "install -y --no-install-recommends gcc libc6-dev\n"},
 		},
+		{"curl, for the lines of the docs", apt, []string{"curl"}, false, []string{"install -y --no-install-recommends curl\n"}},
 		{"neither root nor sudo", without("sudo"), []string{"gcc"}, true, []string{"as root: apt-get install --no-install-recommends gcc libc6-dev"}},
 		{"no apt-get", without("apt-get"), []string{"gcc"}, true, []string{"missing: gcc libc6-dev; there is no apt-get here"}},
 		{"unknown name", apt, []string{"emacs"}, true, []string{"unknown name: emacs"}},

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"waypost/origin/internal/api"
 	"waypost/origin/internal/postgres"
 	"waypost/shared/link"
 	"waypost/shared/settings"
@@ -22,6 +23,7 @@ type config struct {
 	PublicURL string   `env:"WAYPOST_PUBLIC_URL" default:"http://127.0.0.1:8080" format:"http" help:"where visitors reach links of the default domain: scheme, host and port"`
 	Domains   []string `env:"WAYPOST_DOMAINS" help:"domains registered at start, besides those that are"`
 	Schemes   []string `env:"WAYPOST_TARGET_SCHEMES" help:"schemes that targets may have besides http and https"`
+	BlockFile string   `env:"WAYPOST_BLOCK_FILE" help:"file of hosts that no link may lead to, one a line, with . or *. before it for all hosts below it too; read again when it changes, the same at all origins; to unblock all, let it be empty before it is unset"`
 
 	Database postgres.Config
 
@@ -33,6 +35,10 @@ type config struct {
 	StaleBound   time.Duration `env:"WAYPOST_STALE_BOUND" default:"1s" min:"300ms" max:"1m" help:"how old an unmarked answer of an edge may be, and how long a write waits for edges; kept in PostgreSQL, where the origin that starts last sets it"`
 	StampedeWait time.Duration `env:"WAYPOST_STAMPEDE_WAIT" default:"100ms" min:"1ms" max:"1m" help:"for how long a fill waits for the same fill of another origin"`
 	MachineID    int           `env:"WAYPOST_MACHINE_ID" default:"-1" min:"-1" max:"1023" help:"machine id of snowflake codes; -1 leases a free one"`
+
+	CreateRate  float64  `env:"WAYPOST_LIMIT_CREATE_RATE" default:"20" unit:"links a second and API key" min:"0.01" max:"10000" help:"how fast a key may create links that has no rate of its own; keys with the scope admin are not limited"`
+	CreateBurst int      `env:"WAYPOST_LIMIT_CREATE_BURST" default:"100" unit:"links" min:"1" max:"1000000" help:"how many links a key may create at once that has no burst of its own"`
+	CORSOrigins []string `env:"WAYPOST_CORS_ORIGINS" help:"whose pages may call the admin API from a browser: origins such as https://app.example.com, or * for all; left out: none"`
 
 	AdminKeyFile   string         `env:"WAYPOST_ADMIN_KEY_FILE" help:"file of the first admin key: read if it is there, else written, where no key exists yet; without it the key is shown once, on stderr"`
 	TrustedProxies []netip.Prefix `env:"WAYPOST_TRUSTED_PROXIES" help:"networks whose X-Forwarded-For is believed"`
@@ -49,6 +55,14 @@ func (c *config) Check() (faults []settings.Fault) {
 	}
 	if u, err := url.Parse(c.PublicURL); err == nil && (strings.Trim(u.Path, "/") != "" || u.RawQuery != "" || u.Fragment != "" || u.User != nil) {
 		fault("WAYPOST_PUBLIC_URL", "must have nothing but scheme, host and port")
+	}
+	for _, origin := range c.CORSOrigins {
+		switch err := api.CheckOrigin(origin); {
+		case origin == api.AnyOrigin && len(c.CORSOrigins) > 1:
+			fault("WAYPOST_CORS_ORIGINS", "* stands for all and must stand alone")
+		case origin != api.AnyOrigin && err != nil:
+			fault("WAYPOST_CORS_ORIGINS", origin+" "+err.Error())
+		}
 	}
 	for i, domain := range c.Domains {
 		parsed, err := link.ParseDomain(domain)

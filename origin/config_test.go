@@ -49,3 +49,19 @@ func TestURLsThatCarryPasswordsAreSecrets(t *testing.T) {
 		t.Errorf("NATS servers of a file: %q, %v, want two", cfg.NATSURL, err)
 	}
 }
+
+func TestOriginsOfPagesAreCheckedAtStart(t *testing.T) {
+	t.Parallel()
+	for value, faulty := range map[string]bool{
+		"": false, "*": false, "https://app.example.com": false, "https://app.example.com, http://localhost:3000": false,
+		"*, https://app.example.com": true, "https://app.example.com/": true, "app.example.com": true, "null": true, "https://*.example.com": true,
+		"https://app.example.com,": true,
+	} {
+		var cfg config
+		env := map[string]string{"WAYPOST_DATABASE_URL": "postgres://db.example/d", "WAYPOST_CORS_ORIGINS": value}
+		_, err := settings.Load(&cfg, nil, func(asked string) string { return env[asked] })
+		if (err != nil) != faulty || faulty && !strings.Contains(err.Error(), "WAYPOST_CORS_ORIGINS") {
+			t.Errorf("%q: %v, want a fault: %v", value, err, faulty)
+		}
+	}
+}

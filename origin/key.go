@@ -38,15 +38,24 @@ func (in invocation) createKey(ctx context.Context) error {
 		Owner    string   `flag:"owner" help:"owner whose links the key is confined to; not with admin"`
 		Scopes   []string `flag:"scopes" default:"links:read,links:write,stats:read" enum:"links:read,links:write,stats:read,admin" help:"what the key may do; left out, everything about links but not about keys: for that it takes admin, which may do all"`
 		Note     string   `flag:"note" help:"for people"`
+		Rate     float64  `flag:"create-rate" unit:"links a second" min:"0" max:"10000" help:"how fast the key may create links; 0: WAYPOST_LIMIT_CREATE_RATE of the service. An admin key is not limited"`
+		Burst    int64    `flag:"create-burst" unit:"links" min:"0" max:"1000000" help:"how many links the key may create at once; 0: WAYPOST_LIMIT_CREATE_BURST of the service"`
 		Database postgres.Config
 	}
 	if _, err := in.load("key create", &cfg, 0); err != nil {
 		return err
 	}
+	input := &links.KeyInput{Owner: links.Value(cfg.Owner), Scopes: links.Value(cfg.Scopes), Note: links.Value(cfg.Note)}
+	if cfg.Rate != 0 {
+		input.CreateRate = links.Value(cfg.Rate)
+	}
+	if cfg.Burst != 0 {
+		input.CreateBurst = links.Value(cfg.Burst)
+	}
 	return withKeys(ctx, cfg.Database, func(keys *links.Keys) error {
-		key, text, err := keys.Make(ctx, cfg.Owner, cfg.Scopes, cfg.Note)
+		key, text, err := keys.Make(ctx, input)
 		if invalid, ok := errors.AsType[*link.InvalidError](err); ok {
-			return faultOf("--"+invalid.Fields[0].Field, invalid.Fields[0].Reason)
+			return faultOf("--"+strings.ReplaceAll(invalid.Fields[0].Field, "_", "-"), invalid.Fields[0].Reason)
 		}
 		if err != nil {
 			return err
@@ -72,13 +81,21 @@ func (in invocation) listKeys(ctx context.Context) error {
 			return err
 		}
 		table := tabwriter.NewWriter(in.stdout, 0, 0, 2, ' ', 0)
-		_, _ = fmt.Fprintln(table, "ID\tCREATED\tOWNER\tSCOPES\tNOTE") // errors are kept for Flush
+		_, _ = fmt.Fprintln(table, "ID\tCREATED\tOWNER\tSCOPES\tRATE\tBURST\tNOTE") // errors are kept for Flush
 		for _, k := range all {
-			_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n",
-				k.ID, k.CreatedAt.Format(time.RFC3339), k.Owner, strings.Join(k.Scopes, ","), k.Note)
+			_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.ID, k.CreatedAt.Format(time.RFC3339), k.Owner,
+				strings.Join(k.Scopes, ","), orDefault(k.CreateRate), orDefault(k.CreateBurst), k.Note)
 		}
 		return table.Flush()
 	})
+}
+
+// orDefault shows a number of a key, for which 0 stands for the service's own.
+func orDefault[T int | float64](n T) string {
+	if n == 0 {
+		return "default"
+	}
+	return fmt.Sprint(n)
 }
 
 func (in invocation) revokeKey(ctx context.Context) error {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -52,6 +53,43 @@ func TestKeyCommands(t *testing.T) {
 	output("key", "revoke", admin)
 	if err := run(t.Context(), []string{"key", "create", "--owner=ann", "--scopes=admin"}, env, io.Discard, io.Discard); exitCode(err, io.Discard) != 2 {
 		t.Errorf("confined admin key: %v, want exit 2", err)
+	}
+}
+
+func TestKeysAreCreatedWithAnAllowance(t *testing.T) {
+	t.Parallel()
+	env := one("WAYPOST_DATABASE_URL", services.Postgres(t))
+	for _, c := range []struct {
+		flags []string
+		want  []string // columns of the list; nil: exit 2
+	}{
+		{[]string{"--create-rate=0.5", "--create-burst=1000"}, []string{"0.5", "1000"}},
+		{nil, []string{"default", "default"}},
+		{[]string{"--create-burst=7"}, []string{"default", "7"}},
+		{[]string{"--create-rate=0.001"}, nil},
+		{[]string{"--create-rate=10001"}, nil},
+		{[]string{"--create-burst=-1"}, nil},
+	} {
+		var text, list bytes.Buffer
+		err := run(t.Context(), append([]string{"key", "create"}, c.flags...), env, &text, io.Discard)
+		if c.want == nil {
+			if exitCode(err, io.Discard) != 2 || !strings.Contains(err.Error(), "--create-") {
+				t.Errorf("%v: %v, want exit 2 and the flag's name", c.flags, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatalf("%v: %v", c.flags, err)
+		}
+		if err := run(t.Context(), []string{"key", "list"}, env, &list, io.Discard); err != nil {
+			t.Fatal(err)
+		}
+		id := strings.Split(text.String(), "_")[1]
+		row := list.String()[strings.Index(list.String(), id):]
+		row, _, _ = strings.Cut(row, "\n")
+		if columns := strings.Fields(row); !slices.Equal(columns[len(columns)-2:], c.want) {
+			t.Errorf("%v: listed as %q, want it to end in %v", c.flags, row, c.want)
+		}
 	}
 }
 
@@ -116,7 +154,7 @@ func TestFirstKey(t *testing.T) {
 			}
 			keys := links.NewKeys(store, time.Now)
 			if c.exists {
-				if _, _, err := keys.Make(t.Context(), "", []string{links.ScopeAdmin}, ""); err != nil {
+				if _, _, err := keys.Make(t.Context(), &links.KeyInput{Scopes: links.Value([]string{links.ScopeAdmin})}); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -14,6 +14,7 @@ import (
 	"waypost/origin/internal/codes"
 	"waypost/origin/internal/edgeapi"
 	"waypost/origin/internal/edges"
+	"waypost/origin/internal/limit"
 	"waypost/origin/internal/links"
 	"waypost/origin/internal/postgres"
 	"waypost/origin/internal/stampede"
@@ -55,13 +56,15 @@ func (o *origin) live(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	admin, err := o.admin(store, service) //nolint:contextcheck // its handlers have their requests' contexts
+	limiter := limit.New(limit.Config{Redis: o.redis, Prefix: o.cfg.RedisKeys})
+	admin, err := o.admin(store, service, limiter) //nolint:contextcheck // its handlers have their requests' contexts
 	if err != nil {
 		return err
 	}
 	o.register(store, loader)
 	o.registerFleet(fleet)
 	o.registerViews()
+	o.registerLimits(limiter)
 	o.internal.open(edgeapi.New(edgeapi.Config{
 		Secret: o.cfg.Secret, AllowAnyone: loopback(o.cfg.InternalListen), Logger: o.logger, Metrics: o.registry,
 		MaxPages:     postgres.EdgeConns / 2, // so that probes and fills find a connection beside them
@@ -83,7 +86,11 @@ func (o *origin) live(ctx context.Context) error {
 		if err := o.registerDomains(ctx, service); err != nil || ctx.Err() != nil {
 			return err
 		}
+		if err := o.takeBlocks(ctx, service); err != nil || ctx.Err() != nil {
+			return err
+		}
 		o.public.open(admin)
+		work.Go(func() error { return o.keepBlocks(ctx, service) })
 		return watch(ctx, o.postgres, store.Ping)
 	})
 	return work.Wait()
@@ -128,14 +135,14 @@ func (o *origin) service(store *postgres.Store, fleet *fleet, generators *codes.
 		return nil, err
 	}
 	return links.New(links.Deps{
-		Store: store, Purges: store, Config: store, Codes: generators,
+		Store: store, Purges: store, Config: store, Records: store, Codes: generators,
 		Publisher: o.publisher, Barrier: fleet.barrier,
 		PublicHost: publicHost(public), Schemes: o.cfg.Schemes,
 	}), nil
 }
 
 // admin builds the admin API on them.
-func (o *origin) admin(store *postgres.Store, service *links.Service) (*api.API, error) {
+func (o *origin) admin(store *postgres.Store, service *links.Service, limiter *limit.Limiter) (*api.API, error) {
 	public, err := o.cfg.public()
 	if err != nil {
 		return nil, err
@@ -143,6 +150,7 @@ func (o *origin) admin(store *postgres.Store, service *links.Service) (*api.API,
 	return api.New(api.Config{
 		Links: service, Clicks: clicks.New(store, service, time.Now), Views: o.views,
 		Keys: links.NewKeys(store, time.Now), Logger: o.logger, Metrics: o.registry,
+		Limiter: limiter, Creates: links.Allowance{Rate: o.cfg.CreateRate, Burst: o.cfg.CreateBurst}, Origins: o.cfg.CORSOrigins,
 		Public: public, Proxies: o.cfg.TrustedProxies, Version: apiVersion, Now: time.Now,
 	})
 }

@@ -64,6 +64,7 @@ type origin struct {
 	publisher *publish.Publisher
 	views     *clicks.Views
 	viewers   *publish.Live // the views of other origins
+	blocks    *blockFile
 	public    gate
 	internal  gate
 }
@@ -80,9 +81,12 @@ func serve(ctx context.Context, cfg *config, stderr io.Writer) error {
 	}
 	natsPart := health.Part("nats", false)
 
+	var err error
+	if o.blocks, err = openBlockFile(cfg.BlockFile); err != nil {
+		return err
+	}
 	// Its state stands in /readyz; the client itself would log every failed dial.
 	redis.SetLogger(&logging.VoidLogger{})
-	var err error
 	if o.redis, err = stampede.Connect(cfg.RedisURL); err != nil {
 		return err
 	}

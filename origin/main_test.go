@@ -168,7 +168,7 @@ func TestOriginServesOnRealServices(t *testing.T) {
 		t.Errorf("fill: %d, %+v, %v", status, e, err)
 	}
 	status, body = o.call("GET", o.internal+"/v1/config", "", "secret")
-	if cfg, err := feed.ParseConfig(body); status != 200 || err != nil || len(cfg.Rows) != 2 {
+	if cfg, err := feed.ParseConfig(body); status != 200 || err != nil || cfg.Len() != 2 {
 		t.Errorf("config: %d %s %v, want both domains", status, body, err)
 	}
 	if status, _ := o.call("GET", o.internal+"/v1/config", "", "wrong"); status != 401 {

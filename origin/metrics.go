@@ -4,6 +4,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"waypost/origin/internal/edges"
+	"waypost/origin/internal/limit"
 	"waypost/origin/internal/postgres"
 	"waypost/origin/internal/stampede"
 )
@@ -81,4 +82,17 @@ func (o *origin) registerFleet(f *fleet) {
 		func() uint64 { return f.probes.Stats().Bumped })
 	o.counter("waypost_nats_damaged_total", "Messages by NATS that were neither probes nor acknowledgements.", nil,
 		func() uint64 { return f.inbox.Stats().Damaged })
+}
+
+// registerLimits adds the metrics of what keys may create.
+func (o *origin) registerLimits(limiter *limit.Limiter) {
+	for outcome, read := range map[string]func(limit.Stats) uint64{
+		"given":   func(s limit.Stats) uint64 { return s.Given },
+		"refused": func(s limit.Stats) uint64 { return s.Refused },
+	} {
+		o.counter("waypost_create_tokens_total", "Tokens that creations of links asked for, by whether there were any.",
+			prometheus.Labels{"outcome": outcome}, func() uint64 { return read(limiter.Stats()) })
+	}
+	o.counter("waypost_create_limits_alone_total", "Decisions about creations that this origin made without Redis.", nil,
+		func() uint64 { return limiter.Stats().Alone })
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"testing"
@@ -53,6 +54,20 @@ func (a *API) Do(ctx context.Context, method, path string, body any) (Answer, er
 
 // DoIf is Do on a condition: match is the value of If-Match, an ETag, or "" for none.
 func (a *API) DoIf(ctx context.Context, match, method, path string, body any) (Answer, error) {
+	header := http.Header{}
+	if match != "" {
+		header.Set("If-Match", match)
+	}
+	return a.DoWith(ctx, header, method, path, body)
+}
+
+// DoOnce is Do of a call that is to be carried out once, by the name that the API key gives it.
+func (a *API) DoOnce(ctx context.Context, name, method, path string, body any) (Answer, error) {
+	return a.DoWith(ctx, http.Header{"Idempotency-Key": {name}}, method, path, body)
+}
+
+// DoWith is Do with further headers, in their canonical form.
+func (a *API) DoWith(ctx context.Context, header http.Header, method, path string, body any) (Answer, error) {
 	var in io.Reader
 	if body != nil {
 		b, err := json.Marshal(body)
@@ -65,10 +80,8 @@ func (a *API) DoIf(ctx context.Context, match, method, path string, body any) (A
 	if err != nil {
 		return Answer{}, err
 	}
+	maps.Copy(req.Header, header)
 	req.Header.Set("Authorization", "Bearer "+a.key)
-	if match != "" {
-		req.Header.Set("If-Match", match)
-	}
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}

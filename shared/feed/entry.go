@@ -21,6 +21,8 @@ const (
 // Entry is what is known of one key at one position: everything that is cached
 // or in flight is one such value. It is immutable once made and may be shared.
 type Entry struct {
+	judged uint64 // what Blocks.Judge last said of it, accessed atomically; no part of the value
+
 	Epoch   uint64
 	AsOf    uint64 // position in the key's shard at which the content is known exact
 	Version uint64 // position of the change that made the content; 0 = there never was a row
@@ -44,6 +46,9 @@ type Body struct {
 	CreatedAt  int64  // these three: microseconds since 1970 by PostgreSQL's clock, 0 = not set
 	Target     string // empty only in a limited link, whose target is for uses alone
 	ExpiredURL string
+	// Sites are, packed, the hashes of the hosts (link.Sites) of a target that does
+	// not stand here, so that it can be seen to be blocked.
+	Sites string
 }
 
 // Micros is the unit of time on the wire: microseconds since 1970, 0 for the
@@ -58,6 +63,7 @@ func Micros(t time.Time) int64 {
 const (
 	flagClicks  = 1
 	flagLimited = 2
+	flagSites   = 4
 )
 
 // Newer reports whether e is to replace old: a higher (epoch, position).
@@ -71,8 +77,8 @@ func (e *Entry) Timed() bool { return e.State == Enabled && (e.StartsAt != 0 || 
 // Size is the memory an entry holds, in bytes: the struct and its one shared
 // string.
 func (e *Entry) Size() int {
-	const fixed = 200
-	return fixed + len(e.Key.Domain) + len(e.Key.Code) + len(e.Target) + len(e.ExpiredURL)
+	const fixed = 224
+	return fixed + len(e.Key.Domain) + len(e.Key.Code) + len(e.Target) + len(e.ExpiredURL) + len(e.Sites)
 }
 
 // Append appends the entry's bytes: format, epoch and asof (big-endian at
@@ -116,6 +122,9 @@ func (b *Body) Append(dst []byte) []byte {
 	if b.Limited {
 		flags |= flagLimited
 	}
+	if b.Sites != "" {
+		flags |= flagSites
+	}
 	dst = binary.BigEndian.AppendUint64(dst, b.LinkID)
 	dst = binary.BigEndian.AppendUint16(dst, b.Status)
 	dst = append(dst, byte(b.Query), byte(b.Suffix), byte(b.Class), flags)
@@ -123,7 +132,11 @@ func (b *Body) Append(dst []byte) []byte {
 	dst = i64(dst, b.ExpiresAt)
 	dst = i64(dst, b.CreatedAt)
 	dst = appendString(dst, b.Target)
-	return appendString(dst, b.ExpiredURL)
+	dst = appendString(dst, b.ExpiredURL)
+	if b.Sites != "" {
+		dst = appendString(dst, b.Sites)
+	}
+	return dst
 }
 
 // body refuses values that this version has no meaning for: an option that is
@@ -140,8 +153,12 @@ func (r *reader) body() Body {
 	b.Clicks, b.Limited = flags&flagClicks != 0, flags&flagLimited != 0
 	b.StartsAt, b.ExpiresAt, b.CreatedAt = r.i64(), r.i64(), r.i64()
 	b.Target, b.ExpiredURL = r.string(), r.string()
+	if flags&flagSites != 0 {
+		b.Sites = r.string()
+	}
 	known := b.State <= Disabled && b.Query <= link.QueryTarget && b.Suffix <= link.SuffixAppend &&
-		b.Class <= link.Strict && flags&^(flagClicks|flagLimited) == 0 && link.ValidStatus(int(b.Status)) && (b.Target != "" || b.Limited)
+		b.Class <= link.Strict && flags&^(flagClicks|flagLimited|flagSites) == 0 && link.ValidStatus(int(b.Status)) && (b.Target != "" || b.Limited) &&
+		len(b.Sites)%siteSize == 0 && (b.Sites != "") == (flags&flagSites != 0)
 	if !known {
 		r.fail()
 	}

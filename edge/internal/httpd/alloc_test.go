@@ -45,3 +45,20 @@ func TestAnL1HitDoesNotAllocate(t *testing.T) {
 		end()
 	}
 }
+
+func TestAnL1HitDoesNotAllocateForABlockList(t *testing.T) {
+	h, ctx, end := hot(t, true)
+	defer end()
+	listed(h)
+	serve := func() {
+		ctx.Response.Reset()
+		h.serve(ctx)
+		if ctx.Response.StatusCode() != 302 {
+			t.Fatalf("got status %d, want 302", ctx.Response.StatusCode())
+		}
+	}
+	serve()
+	if got := testing.AllocsPerRun(10_000, serve); got != 0 {
+		t.Errorf("got %v allocations a hit, want 0", got)
+	}
+}

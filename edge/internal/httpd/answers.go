@@ -148,14 +148,10 @@ func (h *handler) limited(ctx *fasthttp.RequestCtx, retryAfter int) {
 }
 
 // fixed answers the paths that are no codes; false for all others.
-func (h *handler) fixed(ctx *fasthttp.RequestCtx, path []byte) bool {
+func (h *handler) fixed(ctx *fasthttp.RequestCtx, path []byte, w *where) bool {
 	switch string(path) {
 	case "/":
-		if h.HomeURL != "" {
-			redirectTo(ctx, []byte(h.HomeURL))
-		} else {
-			text(ctx, fasthttp.StatusOK, "Short links by Waypost.\n")
-		}
+		h.home(ctx, w)
 	case "/robots.txt":
 		text(ctx, fasthttp.StatusOK, "User-agent: *\nDisallow: /\n")
 	case "/favicon.ico":

@@ -137,33 +137,27 @@ func (h *handler) answer(ctx *fasthttp.RequestCtx) tier {
 	case len(query) > maxQuery:
 		plain(ctx, fasthttp.StatusRequestHeaderFieldsTooLarge)
 		return tierNone
-	case h.fixed(ctx, path):
-		return tierNone
 	}
 
 	s := h.scratch.Get().(*scratch) //nolint:forcetypeassert // the pool holds nothing else
 	defer h.release(ctx, s)
-	asked, err := link.ParsePath(path, s.path[:])
-	if err != nil {
-		h.refused(ctx, err)
+	w := h.where(s, host)
+	if h.fixed(ctx, path, &w) {
 		return tierNone
 	}
-	// What the lease vouches for was held before it was stored, so it is in the
-	// settings that are loaded after it.
-	lease := h.ConfigLease()
-	domain := ""
-	if settings := h.Settings(); settings != nil {
-		if d, ok := settings.Domain(link.AppendHost(s.host[:0], host)); ok {
-			domain = d.Host
-		}
+	asked, err := link.ParsePath(path, s.path[:])
+	if err != nil {
+		h.unreadablePath(ctx, &w, err)
+		return tierNone
 	}
-	v := visit{client: client, domain: domain, asked: asked, query: query, hash: hash(s, domain, asked.Code), lease: lease}
+	domain := w.host()
+	v := visit{where: w, client: client, asked: asked, query: query, hash: hash(s, domain, asked.Code)}
 	if v.found, err = h.Resolve(h.base, domain, asked.Code, v.hash); err != nil {
 		setCacheStatus(ctx, h.status.missed)
 		h.refused(ctx, err)
 		return tierNone
 	}
-	v.found.Lease = min(v.found.Lease, lease)
+	v.found.Lease = min(v.found.Lease, w.lease)
 	h.reply(ctx, s, &v)
 	return tierOf(v.found.Tier)
 }

@@ -40,7 +40,8 @@ type stage struct {
 	lease   feed.Instant
 	age     time.Duration
 	leaving bool
-	untold  bool // PostgreSQL's clock is not known
+	untold  bool   // PostgreSQL's clock is not known
+	seq     uint64 // of the last config
 }
 
 func newStage(tb testing.TB) *stage {

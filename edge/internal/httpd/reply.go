@@ -15,12 +15,11 @@ import (
 
 // visit is one request for a code and what was found for it.
 type visit struct {
+	where
 	client netip.Addr
-	domain string
 	asked  link.Path
 	query  []byte
 	hash   uint64
-	lease  feed.Instant // of the config shard
 	found  redirect.Answer
 
 	bypass bool         // the link is limited: no tier had the answer
@@ -35,6 +34,8 @@ type ruling struct {
 	marking redirect.Marking
 	age     time.Duration
 	verdict redirect.Verdict
+
+	elsewhere string // where a link leads that has moved by its domain's word; "" for the link's own
 }
 
 // leads says whether the visitor is sent on.
@@ -57,14 +58,34 @@ func (h *handler) rule(v *visit) ruling {
 	case len(v.asked.Suffix) > 0 && e.Suffix == link.SuffixOff:
 		r.verdict = redirect.Unknown // no such path, whatever became of the link
 	case r.verdict == redirect.Live && v.origin && v.use == feed.UsedUp:
-		r.verdict = redirect.Gone
+		r.verdict = redirect.Ended
 		if e.ExpiredURL != "" {
 			r.verdict = redirect.Moved
 		}
 	case r.verdict == redirect.Live && v.origin && v.use == feed.UseNone && e.Limited:
 		r.marking = redirect.Withheld // not in its time by the origin's clock, or by this one
 	}
+	v.overrule(e, &r)
 	return r
+}
+
+// overrule says what becomes of a link by what is on the config shard: one that
+// would lead to a blocked host leads nowhere, and one that has ended without a
+// word where to go goes where its domain says.
+func (w *where) overrule(e *feed.Entry, r *ruling) {
+	if r.verdict == redirect.Unknown || r.verdict == redirect.Gone {
+		return
+	}
+	judged := w.settings.Blocks().Judge(e)
+	if judged&feed.TargetBlocked != 0 || r.verdict == redirect.Moved && judged&feed.ExpiredURLBlocked != 0 {
+		r.verdict = redirect.Gone
+	}
+	if r.verdict == redirect.Ended {
+		r.verdict = redirect.Gone
+		if r.elsewhere = w.open(w.set().ExpiredURL); r.elsewhere != "" {
+			r.verdict = redirect.Moved
+		}
+	}
 }
 
 // reply writes what the entry means for this request. A click is recorded
@@ -90,8 +111,7 @@ func (h *handler) reply(ctx *fasthttp.RequestCtx, s *scratch, v *visit) {
 		}
 	}
 	if err != nil {
-		h.refused(ctx, err)
-		h.finish(ctx, v, &r)
+		h.denied(ctx, v, &r, err)
 		return
 	}
 	h.write(ctx, v, &r, location)
@@ -105,7 +125,10 @@ func (v *visit) location(s *scratch, r *ruling) ([]byte, error) {
 		return nil, nil
 	}
 	e := v.found.Entry
-	if r.verdict == redirect.Moved {
+	switch {
+	case r.elsewhere != "":
+		return append(s.location[:0], r.elsewhere...), nil
+	case r.verdict == redirect.Moved:
 		return append(s.location[:0], e.ExpiredURL...), nil
 	}
 	location, err := link.AppendLocation(s.location[:0], e.Target, e.Query, v.query, e.Suffix, v.asked.Suffix)
@@ -125,8 +148,8 @@ func (h *handler) write(ctx *fasthttp.RequestCtx, v *visit, r *ruling, location 
 	switch r.verdict {
 	case redirect.Unknown:
 		h.orphan(ctx, v, r)
-		plain(ctx, fasthttp.StatusNotFound)
-	case redirect.Gone:
+		h.notFound(ctx, &v.where, r.marking == redirect.Unmarked && !v.asked.Preview)
+	case redirect.Gone, redirect.Ended:
 		plain(ctx, fasthttp.StatusGone)
 	case redirect.Moved:
 		if v.asked.Preview { // a preview never sends anybody on
@@ -156,6 +179,16 @@ func (h *handler) finish(ctx *fasthttp.RequestCtx, v *visit, r *ruling) {
 	}
 	setCacheStatus(ctx, status)
 	h.Served(v.found.Entry, r.at)
+}
+
+// denied answers a request that its link's policies have no place for.
+func (h *handler) denied(ctx *fasthttp.RequestCtx, v *visit, r *ruling, err error) {
+	if err == link.ErrNotFound { //nolint:errorlint // travels unwrapped here
+		h.notFound(ctx, &v.where, r.marking == redirect.Unmarked)
+	} else {
+		h.refused(ctx, err)
+	}
+	h.finish(ctx, v, r)
 }
 
 // refused maps an error of the path or the tiers to its answer.

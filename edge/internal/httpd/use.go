@@ -22,11 +22,10 @@ func (h *handler) takeUse(ctx *fasthttp.RequestCtx, s *scratch, v *visit, r *rul
 	// What will be refused takes no use.
 	const anywhere = "https://example.com/"
 	if _, err := link.AppendLocation(s.location[:0], anywhere, e.Query, v.query, e.Suffix, v.asked.Suffix); err != nil {
-		h.refused(ctx, err)
-		h.finish(ctx, v, r)
+		h.denied(ctx, v, r, err)
 		return false
 	}
-	use, found, err := h.Use(h.base, link.Key{Domain: v.domain, Code: string(v.asked.Code)}, v.hash)
+	use, found, err := h.Use(h.base, link.Key{Domain: v.host(), Code: string(v.asked.Code)}, v.hash)
 	if err != nil {
 		setCacheStatus(ctx, h.status.bypass)
 		h.refused(ctx, err)

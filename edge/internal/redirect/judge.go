@@ -10,7 +10,8 @@ const (
 	Live    Verdict = iota // redirect to the target
 	Moved                  // expired, and expired_url says where to go instead
 	Unknown                // no such link, or not yet
-	Gone                   // disabled or expired
+	Ended                  // expired, and nothing of the link says where to go instead
+	Gone                   // disabled
 )
 
 // Judge decides by the entry's own fields and now, in microseconds since 1970
@@ -26,7 +27,7 @@ func Judge(e *feed.Entry, now int64) Verdict {
 		if e.ExpiredURL != "" {
 			return Moved
 		}
-		return Gone
+		return Ended
 	case now < e.StartsAt:
 		return Unknown
 	}

@@ -21,7 +21,7 @@ func TestJudge(t *testing.T) {
 		{"starts later", feed.Body{State: feed.Enabled, StartsAt: now + 1}, Unknown},
 		{"starts now", feed.Body{State: feed.Enabled, StartsAt: now}, Live},
 		{"expires later", feed.Body{State: feed.Enabled, ExpiresAt: now + 1}, Live},
-		{"expires now", feed.Body{State: feed.Enabled, ExpiresAt: now}, Gone},
+		{"expires now", feed.Body{State: feed.Enabled, ExpiresAt: now}, Ended},
 		{"expired, with a page", feed.Body{State: feed.Enabled, ExpiresAt: 1, ExpiredURL: "x"}, Moved},
 	} {
 		if got := Judge(&feed.Entry{Body: c.body}, now); got != c.want {

@@ -16,16 +16,20 @@ import (
 	"waypost/origin/internal/web"
 )
 
-// Config is what an API is made of. All is required but Proxies.
+// Config is what an API is made of. All is required but Limiter, Proxies and
+// Origins.
 type Config struct {
 	Links   *links.Service
 	Keys    *links.Keys
 	Clicks  *clicks.Service
 	Views   *clicks.Views
+	Limiter limiter         // of creations; nil: there is no limit
+	Creates links.Allowance // of keys that have none of their own
 	Logger  *slog.Logger
 	Metrics prometheus.Registerer
 	Public  *url.URL       // under which visitors reach links of the default domain
 	Proxies []netip.Prefix // whose X-Forwarded-For is believed
+	Origins []string       // whose pages may call the API from a browser: as CheckOrigin has them, or AnyOrigin
 	Version string         // of the document
 	Now     func() time.Time
 }
@@ -43,20 +47,25 @@ const (
 
 // API is the handler of the public listener. It is safe for concurrent use.
 type API struct {
-	links    *links.Service
-	keys     *links.Keys
-	clicks   *clicks.Service
-	views    *clicks.Views
-	logger   *slog.Logger
-	public   *url.URL
-	proxies  []netip.Prefix
-	throttle *throttle
-	proven   *proven
-	metrics  *metrics
-	outages  *outage.Log
-	slots    chan struct{} // one for each request in flight
-	mux      *http.ServeMux
-	huma     huma.API
+	links     *links.Service
+	keys      *links.Keys
+	clicks    *clicks.Service
+	views     *clicks.Views
+	logger    *slog.Logger
+	public    *url.URL
+	proxies   []netip.Prefix
+	limiter   limiter // may be nil
+	allowance links.Allowance
+	cors      cors
+	gzips     gzips
+	throttle  *throttle
+	proven    *proven
+	metrics   *metrics
+	outages   *outage.Log
+	slots     chan struct{} // one for each request in flight
+	drawings  chan struct{} // one for each QR code that is being drawn
+	mux       *http.ServeMux
+	huma      huma.API
 }
 
 // New returns an API with all its routes and registers its metrics.
@@ -65,11 +74,13 @@ func New(c Config) (*API, error) {
 	a := &API{
 		links: c.Links, keys: c.Keys, clicks: c.Clicks, views: c.Views, logger: c.Logger,
 		public: c.Public, proxies: c.Proxies,
+		limiter: c.Limiter, allowance: c.Creates, cors: newCORS(c.Origins), gzips: newGzips(),
 		throttle: newThrottle(throttleRate, throttleBurst, throttleMaxTable, c.Now),
 		proven:   newProven(maxProven, c.Now),
 		metrics:  newMetrics(c.Metrics),
 		outages:  outage.New(c.Logger),
 		slots:    make(chan struct{}, maxInFlight),
+		drawings: make(chan struct{}, maxDrawings),
 		mux:      mux,
 		huma:     newHuma(mux, c.Version),
 	}

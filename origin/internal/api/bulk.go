@@ -11,7 +11,7 @@ import (
 
 // BulkCreate is the body of a bulk creation.
 type BulkCreate struct {
-	Items []LinkCreate `json:"items" minItems:"1" maxItems:"1000" nullable:"false"`
+	Items []LinkCreate `json:"items" minItems:"1" maxItems:"1000" nullable:"false" doc:"The links to make"`
 }
 
 // bulkBody reads a BulkCreate item by item, since one bad item fails alone.
@@ -21,23 +21,25 @@ type bulkBody struct {
 
 // BulkResult is what became of one item.
 type BulkResult struct {
-	Status int      `json:"status" doc:"What a creation by itself would have answered"`
-	Link   *Link    `json:"link,omitempty"`
-	Error  *Problem `json:"error,omitempty"`
+	Status int      `json:"status" doc:"What a creation by itself would have answered" example:"201"`
+	Link   *Link    `json:"link,omitempty" doc:"The link that was made or found"`
+	Error  *Problem `json:"error,omitempty" doc:"Why there is none"`
 }
 
 // BulkResults are in the order of the items.
 type BulkResults struct {
-	Results []BulkResult `json:"results" nullable:"false"`
+	Results []BulkResult `json:"results" nullable:"false" doc:"What became of the items, in their order"`
 }
 
 type bulkRequest struct {
 	Ack
+	Idempotency
 	RawBody []byte
 }
 
 type bulkAnswer struct {
 	Propagation string `header:"Waypost-Propagation" doc:"How far the writes got"`
+	Replayed    string `header:"Idempotency-Replayed" enum:"true" doc:"The call was carried out before, and these are its links: none was made now"`
 	Body        BulkResults
 }
 
@@ -46,30 +48,52 @@ func (a *API) createLinks(ctx context.Context, in *bulkRequest) (*bulkAnswer, er
 	if err != nil {
 		return nil, err
 	}
+	call, err := in.call(ctx, a, in.RawBody, len(items))
+	if err != nil {
+		return nil, err
+	}
+	tokens, err := a.spend(ctx, call.freshOf(len(items)))
+	if err != nil {
+		return nil, err
+	}
 	results := make([]BulkResult, len(items))
 	var inputs []*links.Input
 	var places []int // of inputs among the results
 	for i, raw := range items {
+		if call.fresh(i) {
+			if tokens == 0 {
+				results[i] = a.failed(ctx, tooFast())
+				continue
+			}
+			tokens--
+		}
 		input, err := readInput(raw)
 		if err != nil {
 			results[i] = a.failed(ctx, err)
 			continue
 		}
+		input.Once = call.item(i)
 		inputs, places = append(inputs, input), append(places, i)
 	}
 	outcomes, receipt, err := a.links.Bulk(ctx, callerOf(ctx), inputs, in.ack())
 	if err != nil {
 		return nil, err
 	}
+	var made, again int
 	for j, o := range outcomes {
 		if o.Err != nil {
 			results[places[j]] = a.failed(ctx, o.Err)
 			continue
 		}
+		if o.Replayed {
+			again++
+		} else {
+			made++
+		}
 		shown := a.show(&o.Link)
 		results[places[j]] = BulkResult{Status: created(o.Reused), Link: &shown}
 	}
-	return &bulkAnswer{Propagation: propagation(receipt), Body: BulkResults{Results: results}}, nil
+	return &bulkAnswer{Propagation: propagation(receipt), Replayed: replayed(again > 0 && made == 0), Body: BulkResults{Results: results}}, nil
 }
 
 func (a *API) failed(ctx context.Context, err error) BulkResult {

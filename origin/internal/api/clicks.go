@@ -9,12 +9,12 @@ import (
 
 // Click is one click. Nothing of it tells who it was.
 type Click struct {
-	At       time.Time `json:"at"`
-	Region   string    `json:"region" doc:"Of the edge that answered"`
+	At       time.Time `json:"at" doc:"When it was"`
+	Region   string    `json:"region" doc:"Of the edge that answered" example:"eu"`
 	Referrer string    `json:"referrer" doc:"Host; empty: direct"`
-	Device   string    `json:"device"`
-	Browser  string    `json:"browser"`
-	OS       string    `json:"os"`
+	Device   string    `json:"device" doc:"Kind of device" example:"mobile"`
+	Browser  string    `json:"browser" doc:"The browser's name" example:"Firefox"`
+	OS       string    `json:"os" doc:"The operating system's name" example:"Android"`
 	Country  string    `json:"country" doc:"ISO 3166 code; empty: unknown"`
 	Bot      bool      `json:"bot" doc:"Known crawler, or prefetching"`
 }

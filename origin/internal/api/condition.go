@@ -9,8 +9,11 @@ import (
 )
 
 // etag names a link's version: "<epoch>.<version>", quotes included.
-func etag(l *link.Link) string {
-	return `"` + strconv.FormatUint(l.Epoch, 10) + "." + strconv.FormatUint(l.Version, 10) + `"`
+func etag(l *link.Link) string { return versionTag(links.Version{Epoch: l.Epoch, Seq: l.Version}) }
+
+// versionTag is etag for whatever has versions.
+func versionTag(v links.Version) string {
+	return `"` + strconv.FormatUint(v.Epoch, 10) + "." + strconv.FormatUint(v.Seq, 10) + `"`
 }
 
 // ifMatch reads an If-Match header: nil asks for nothing. "*" asks for nothing

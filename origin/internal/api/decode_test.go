@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 )
 
@@ -43,6 +44,30 @@ func TestWholeNumbers(t *testing.T) {
 		var got int64
 		if err := readWhole([]byte(text), &got); err == nil {
 			t.Errorf("readWhole(%s) = %d, want an error", text, got)
+		}
+	}
+}
+
+func TestTimes(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]time.Time{
+		`"2030-01-02T15:04:05Z"`:           time.Date(2030, 1, 2, 15, 4, 5, 0, time.UTC),
+		`"2030-01-02T15:04:05.25+23:59"`:   time.Date(2030, 1, 1, 15, 5, 5, 250_000_000, time.UTC),
+		`"2030-01-02T00:04:05-05:00"`:      time.Date(2030, 1, 2, 5, 4, 5, 0, time.UTC),
+		`"\u0032030-01-02T15:04:05-00:00"`: time.Date(2030, 1, 2, 15, 4, 5, 0, time.UTC),
+	} {
+		var got time.Time
+		if err := readTime([]byte(text), &got); err != nil || !got.Equal(want) {
+			t.Errorf("readTime(%s) = %v, %v, want %v", text, got, err, want)
+		}
+	}
+	for _, text := range []string{
+		`"2030-01-02T15:04:05,25Z"`, `"2030-01-02T5:04:05Z"`, `"2030-01-02T15:04:05+24:00"`, `"2030-01-02T15:04:05-24:00"`, `"2030-01-02T15:04:05"`,
+		`"2030-01-02"`, `"2030-13-02T15:04:05Z"`, `"2030-01-02T24:00:00Z"`, `"2030-01-02 15:04:05Z"`, `""`, `7`, `true`, `{}`, `[]`,
+	} {
+		var got time.Time
+		if err := readTime([]byte(text), &got); err == nil {
+			t.Errorf("readTime(%s) = %v, want an error", text, got)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
+	"strconv"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -12,6 +13,13 @@ import (
 
 	"waypost/shared/link"
 )
+
+// about tells what holds for all paths and stands at no operation.
+const about = "Short links answered at the edge, changed from one place. " +
+	"Every path answers `HEAD` where it answers `GET`, and `OPTIONS`, without a key, with its methods. " +
+	"`X-Request-Id` is answered as it was sent, if it has 1 to 64 letters, digits, dots, dashes or underscores, else with one that is made. " +
+	"Answers of 1 KiB and more are compressed for clients whose `Accept-Encoding` prefers `gzip`, but never those with an `ETag`. " +
+	"Pages of the origins that the service is set up for may call it from a browser; they send the key as everybody does."
 
 // newHuma sets the library up to describe operations, read parameters and write
 // answers, and to leave everything else to this package.
@@ -22,7 +30,7 @@ func newHuma(mux *http.ServeMux, version string) huma.API {
 			OpenAPI: "3.1.0",
 			Info: &huma.Info{
 				Title: "Waypost", Version: version,
-				Description: "Short links answered at the edge, changed from one place.",
+				Description: about,
 			},
 			Servers: []*huma.Server{{URL: prefix}},
 			Components: &huma.Components{
@@ -74,13 +82,7 @@ func (a *API) render() ([]byte, error) {
 		delete(schemas, t.Name())
 	}
 	describeLeftOut(schemas)
-	for _, s := range schemas {
-		for _, property := range s.Properties {
-			if property.Nullable && len(property.Enum) > 0 {
-				property.Enum = append(property.Enum, nil)
-			}
-		}
-	}
+	choices(schemas)
 	b, err := json.Marshal(a.huma.OpenAPI())
 	if err != nil {
 		return nil, fmt.Errorf("OpenAPI document: %w", err)
@@ -96,6 +98,16 @@ func (a *API) schemaOf(t reflect.Type) *huma.Schema {
 func static(media string, b []byte) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", media)
+		w.Header().Set("Content-Length", strconv.Itoa(len(b)))
 		_, _ = w.Write(b) // fails only if the client is gone
+	}
+}
+
+// redirect leads to another path of this server, without a page that says so.
+func redirect(path string, status int) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Location", path)
+		w.Header().Set("Content-Length", "0")
+		w.WriteHeader(status)
 	}
 }

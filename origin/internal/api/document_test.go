@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -22,6 +23,7 @@ type document struct {
 			}
 		}
 		Responses map[string]struct {
+			Ref     string `json:"$ref"`
 			Content map[string]any
 			Headers map[string]struct {
 				Schema struct{ Description string }
@@ -31,16 +33,35 @@ type document struct {
 	Components struct {
 		Schemas map[string]struct {
 			Required   []string
-			Properties map[string]struct {
-				Type        any // a word or a list of them
-				Description string
-				Enum        []any
-				MaxLength   int
-				MaxItems    int
-				Items       *struct{ Enum []any }
-			}
+			Properties map[string]property
 		}
 	}
+}
+
+// property is a field in the document.
+type property struct {
+	Type        any // a word or a list of them
+	Description string
+	Enum        []any
+	MaxLength   int
+	MaxItems    int
+	Items       *struct{ Enum []any }
+	AnyOf       []property
+}
+
+// nullable reports whether null is among the types.
+func (p property) nullable() bool {
+	types, _ := p.Type.([]any)
+	return p.Type == "null" || slices.Contains(types, any("null")) || slices.ContainsFunc(p.AnyOf, property.nullable)
+}
+
+// words are those that a value is one of.
+func (p property) words() []any {
+	all := p.Enum
+	for _, choice := range p.AnyOf {
+		all = append(all, choice.words()...)
+	}
+	return all
 }
 
 func (s *server) document() document {
@@ -53,6 +74,8 @@ func (s *server) document() document {
 	return d
 }
 
+var placeholder = regexp.MustCompile(`\{[^}]+\}`)
+
 func TestDocumentDescribesWhatIsServed(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -64,11 +87,11 @@ func TestDocumentDescribesWhatIsServed(t *testing.T) {
 	for path, methods := range d.Paths {
 		for method, op := range methods {
 			operations++
-			concrete := "/api/v1" + strings.NewReplacer("{code}", "x", "{id}", "x").Replace(path)
+			concrete := "/api/v1" + placeholder.ReplaceAllString(path, "x")
 			if status := s.do(strings.ToUpper(method), concrete, "", anonymous).Code; status != http.StatusUnauthorized {
 				t.Errorf("%s %s without a key: %d, want 401", method, path, status)
 			}
-			if len(op.Security) == 0 || op.Responses["default"].Content["application/problem+json"] == nil || len(op.Responses) < 2 {
+			if len(op.Security) == 0 || !strings.HasSuffix(op.Responses["default"].Ref, "Problem") || len(op.Responses) < 2 {
 				t.Errorf("%s %s lacks security or answers: %+v", method, path, op)
 			}
 			for media, content := range op.RequestBody.Content {
@@ -78,8 +101,8 @@ func TestDocumentDescribesWhatIsServed(t *testing.T) {
 			}
 		}
 	}
-	if operations != 16 {
-		t.Errorf("%d operations, want 16", operations)
+	if operations < 16 {
+		t.Errorf("%d operations, want at least 16", operations)
 	}
 	if d.Paths["/links/{code}/live"]["get"].Responses["200"].Content["text/event-stream"] == nil {
 		t.Errorf("live views answer %v, want text/event-stream", d.Paths["/links/{code}/live"]["get"].Responses)
@@ -109,11 +132,11 @@ func TestLimitsOfTheDocumentHold(t *testing.T) {
 	}
 	for field, p := range properties {
 		var refused, accepted []string
-		for _, v := range p.Enum {
+		for _, v := range p.words() {
 			b, _ := json.Marshal(v)
 			accepted = append(accepted, string(b))
 		}
-		if len(p.Enum) > 0 {
+		if len(p.words()) > 0 {
 			refused = append(refused, `"zzz"`, `12345`)
 		}
 		if p.MaxLength > 0 {

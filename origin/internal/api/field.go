@@ -6,6 +6,7 @@ import (
 	"math"
 	"reflect"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -38,6 +39,15 @@ func (f field[T]) Schema(r huma.Registry) *huma.Schema {
 	return s
 }
 
+// valueOf is the field's value, or the zero value where there is none.
+func valueOf[T any](f field[T]) T {
+	if f.Value == nil {
+		var zero T
+		return zero
+	}
+	return *f.Value
+}
+
 // readValue reads one JSON value of the types that fields have.
 func readValue(b []byte, to any) error {
 	switch to := to.(type) {
@@ -45,16 +55,16 @@ func readValue(b []byte, to any) error {
 		return readString(b, to)
 	case *int64:
 		return readWhole(b, to)
+	case *float64:
+		if json.Unmarshal(b, to) != nil {
+			return errors.New("must be a number")
+		}
 	case *bool:
 		if json.Unmarshal(b, to) != nil {
 			return errors.New("must be true or false")
 		}
 	case *time.Time:
-		var text string
-		// UnmarshalText is strict where time.Parse lets commas and short hours pass.
-		if readString(b, &text) != nil || to.UnmarshalText([]byte(text)) != nil {
-			return errors.New("must be a time such as 2030-01-02T15:04:05Z")
-		}
+		return readTime(b, to)
 	case *[]string:
 		return readStrings(b, to)
 	case *[]json.RawMessage:
@@ -71,6 +81,22 @@ func readString(b []byte, to *string) error {
 		return errors.New("must be a string")
 	case hasLoneSurrogate(b):
 		return errors.New("must not have half of a surrogate pair")
+	}
+	return nil
+}
+
+// readTime takes RFC 3339, which package time reads with some freedom: it lets
+// hours of one digit, commas and offsets of whole days pass.
+func readTime(b []byte, to *time.Time) error {
+	const hour, day = len("2006-01-02T15"), 24 * 60 * 60
+	refused := errors.New("must be a time such as 2030-01-02T15:04:05Z")
+	var text string
+	if readString(b, &text) != nil || to.UnmarshalText([]byte(text)) != nil {
+		return refused
+	}
+	_, offset := to.Zone()
+	if text[hour] != ':' || strings.Contains(text, ",") || offset <= -day || offset >= day {
+		return refused
 	}
 	return nil
 }

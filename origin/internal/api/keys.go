@@ -13,18 +13,32 @@ import (
 
 // KeyCreate is the body of a new API key.
 type KeyCreate struct {
-	Scopes field[[]string] `json:"scopes" required:"true" nullable:"false" minItems:"1" enum:"links:read,links:write,stats:read,admin" doc:"What the key may do; admin may do everything"`
-	Owner  field[string]   `json:"owner" required:"false" maxLength:"128" doc:"Confines the key to the links of this owner; not with admin. Left out or null: it is not confined"`
-	Note   field[string]   `json:"note" required:"false" maxLength:"256" doc:"For people. Left out or null: empty"`
+	Scopes field[[]string] `json:"scopes" required:"true" nullable:"false" minItems:"1" enum:"links:read,links:write,stats:read,admin" doc:"What the key may do; admin may do everything" example:"[\"links:read\",\"links:write\"]"`
+	Owner  field[string]   `json:"owner" required:"false" maxLength:"128" doc:"Confines the key to the links of this owner; not with admin. Left out or null: it is not confined" example:"marketing"`
+	Note   field[string]   `json:"note" required:"false" maxLength:"256" doc:"For people. Left out or null: empty" example:"nightly import"`
+
+	CreateRate  field[float64] `json:"create_rate" required:"false" minimum:"0.01" maximum:"10000" doc:"How many links a second the key may create; a key with the scope admin may create any number. Left out or null: as the service is set" example:"50"`
+	CreateBurst field[int64]   `json:"create_burst" required:"false" minimum:"1" maximum:"1000000" doc:"How many links the key may create at once. Left out or null: as the service is set" example:"1000"`
+}
+
+// KeyChange is the body of a change of a key.
+type KeyChange struct {
+	Note        field[string]  `json:"note" required:"false" maxLength:"256" doc:"For people. Left out: unchanged; null: empty" example:"nightly import"`
+	CreateRate  field[float64] `json:"create_rate" required:"false" minimum:"0.01" maximum:"10000" doc:"How many links a second the key may create. Left out: unchanged; null: as the service is set" example:"50"`
+	CreateBurst field[int64]   `json:"create_burst" required:"false" minimum:"1" maximum:"1000000" doc:"How many links the key may create at once. Left out: unchanged; null: as the service is set" example:"1000"`
 }
 
 // Key is a key as it is listed: without what its holder presents.
 type Key struct {
-	ID        string    `json:"id"`
-	Owner     string    `json:"owner"`
-	Scopes    []string  `json:"scopes" nullable:"false"`
-	Note      string    `json:"note"`
-	CreatedAt time.Time `json:"created_at"`
+	ID     string   `json:"id" doc:"Names the key, for its change and its revocation" example:"3kTr9bQx0ZaL"`
+	Owner  string   `json:"owner" doc:"The owner that it is confined to; empty: none" example:"marketing"`
+	Scopes []string `json:"scopes" nullable:"false" doc:"What it may do" example:"[\"links:read\",\"links:write\"]"`
+	Note   string   `json:"note" doc:"For people" example:"nightly import"`
+
+	CreateRate  *float64 `json:"create_rate" nullable:"true" doc:"How many links a second it may create; null: as the service is set" example:"50"`
+	CreateBurst *int     `json:"create_burst" nullable:"true" doc:"How many links it may create at once; null: as the service is set" example:"1000"`
+
+	CreatedAt time.Time `json:"created_at" doc:"When it was made"`
 }
 
 // NewKey is a key as it is answered once.
@@ -35,11 +49,14 @@ type NewKey struct {
 
 // Keys lists keys, oldest first.
 type Keys struct {
-	Items []Key `json:"items" nullable:"false"`
+	Items []Key `json:"items" nullable:"false" doc:"The valid keys"`
 }
 
 func showKey(k *links.APIKey) Key {
-	return Key{ID: k.ID, Owner: k.Owner, Scopes: k.Scopes, Note: k.Note, CreatedAt: k.CreatedAt.UTC()}
+	return Key{
+		ID: k.ID, Owner: k.Owner, Scopes: k.Scopes, Note: k.Note,
+		CreateRate: shownUnlessZero(k.CreateRate), CreateBurst: shownUnlessZero(k.CreateBurst), CreatedAt: k.CreatedAt.UTC(),
+	}
 }
 
 type createKeyRequest struct{ RawBody []byte }
@@ -55,20 +72,14 @@ func (a *API) createKey(ctx context.Context, in *createKeyRequest) (*createKeyAn
 	case len(faults) > 0:
 		return nil, faulty(faults)
 	}
-	key, text, err := a.keys.Make(ctx, valueOf(body.Owner), valueOf(body.Scopes), valueOf(body.Note))
+	key, text, err := a.keys.Make(ctx, &links.KeyInput{
+		Note: body.Note.Field, CreateRate: body.CreateRate.Field, CreateBurst: body.CreateBurst.Field,
+		Owner: body.Owner.Field, Scopes: body.Scopes.Field,
+	})
 	if err != nil {
 		return nil, err
 	}
 	return &createKeyAnswer{Body: NewKey{Key: showKey(&key), Text: text}}, nil
-}
-
-// valueOf is the field's value, or the zero value where there is none.
-func valueOf[T any](f field[T]) T {
-	if f.Value == nil {
-		var zero T
-		return zero
-	}
-	return *f.Value
 }
 
 type listKeysAnswer struct{ Body Keys }
@@ -85,14 +96,44 @@ func (a *API) listKeys(ctx context.Context, _ *struct{}) (*listKeysAnswer, error
 	return out, nil
 }
 
-type revokeKeyRequest struct {
-	ID string `path:"id" doc:"The key's id"`
+// KeyPath names a key.
+type KeyPath struct {
+	ID string `path:"id" doc:"The key's id" example:"3kTr9bQx0ZaL"`
 }
 
-func (a *API) revokeKey(ctx context.Context, in *revokeKeyRequest) (*struct{}, error) {
-	err := a.keys.Revoke(ctx, in.ID)
+// named says what it was that is not there. Other errors it returns as they are.
+func (p KeyPath) named(err error) error {
 	if errors.Is(err, link.ErrNotFound) {
-		return nil, newProblem(http.StatusNotFound, fmt.Sprintf("there is no valid key with the id %q", shorten(in.ID)))
+		return newProblem(http.StatusNotFound, fmt.Sprintf("there is no valid key with the id %q", shorten(p.ID)))
 	}
-	return nil, err
+	return err
+}
+
+type changeKeyRequest struct {
+	KeyPath
+	RawBody []byte
+}
+
+type changeKeyAnswer struct{ Body Key }
+
+func (a *API) changeKey(ctx context.Context, in *changeKeyRequest) (*changeKeyAnswer, error) {
+	var body KeyChange
+	faults, err := decode(in.RawBody, &body)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(faults) > 0:
+		return nil, faulty(faults)
+	}
+	key, err := a.keys.Change(ctx, in.ID, &links.KeyInput{
+		Note: body.Note.Field, CreateRate: body.CreateRate.Field, CreateBurst: body.CreateBurst.Field,
+	})
+	if err != nil {
+		return nil, in.named(err)
+	}
+	return &changeKeyAnswer{Body: showKey(&key)}, nil
+}
+
+func (a *API) revokeKey(ctx context.Context, in *KeyPath) (*struct{}, error) {
+	return nil, in.named(a.keys.Revoke(ctx, in.ID))
 }

@@ -12,7 +12,7 @@ import (
 
 // LinkPath names a link.
 type LinkPath struct {
-	Code   string `path:"code" doc:"The link's code, percent-encoded"`
+	Code   string `path:"code" doc:"The link's code, percent-encoded" example:"spring-sale"`
 	Domain string `query:"domain" doc:"The link's domain; the default domain if left out"`
 }
 
@@ -38,6 +38,8 @@ func (p LinkPath) named(err error) error {
 
 type createRequest struct {
 	Ack
+	Idempotency
+	QRData
 	RawBody []byte
 }
 
@@ -48,21 +50,34 @@ type createAnswer struct {
 	Location    string `header:"Location" doc:"Where the API answers for the link"`
 	ETag        string `header:"ETag" doc:"The link's version, for If-Match and If-None-Match"`
 	Propagation string `header:"Waypost-Propagation" doc:"How far the write got"`
+	Replayed    string `header:"Idempotency-Replayed" enum:"true" doc:"The call was carried out before, and this is its answer"`
 	Body        Link
 }
 
 func (a *API) createLink(ctx context.Context, in *createRequest) (*createAnswer, error) {
+	call, err := in.call(ctx, a, in.RawBody, 1)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := a.spend(ctx, call.freshOf(1)); err != nil {
+		return nil, err
+	}
 	input, err := readInput(in.RawBody)
 	if err != nil {
 		return nil, err
 	}
+	input.Once = call.item(0)
 	written, err := a.links.Create(ctx, callerOf(ctx), input, in.ack())
 	if err != nil {
 		return nil, err
 	}
+	shown := a.show(&written.Link)
+	if err := in.addTo(ctx, a, &shown); err != nil {
+		return nil, err
+	}
 	return &createAnswer{
 		Status: created(written.Reused), Location: location(written.Link.Key), ETag: etag(&written.Link),
-		Propagation: propagation(written.Receipt), Body: a.show(&written.Link),
+		Propagation: propagation(written.Receipt), Replayed: replayed(written.Replayed), Body: shown,
 	}, nil
 }
 

@@ -25,7 +25,7 @@ func TestCreatedLinkHasEveryField(t *testing.T) {
 		"target": "https://example.com/a?q=%C3%A9", "status": 302.0, "enabled": true,
 		"owner": "", "title": "", "tags": []any{}, "query": "off", "suffix": "off", "class": "available", "clicks": "on",
 		"starts_at": nil, "expires_at": nil, "expired_url": nil, "max_clicks": nil,
-		"created_at": created, "updated_at": created, "version": 1.0, "qr_url": nil,
+		"created_at": created, "updated_at": created, "version": 1.0, "qr_url": "/api/v1/links/hello/qr",
 	}
 	if !reflect.DeepEqual(a.json, want) {
 		t.Errorf("link = %v\nwant %v", a.json, want)

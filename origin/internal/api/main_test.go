@@ -35,6 +35,7 @@ const domain = "go.example.com"
 type server struct {
 	t         *testing.T
 	api       *api.API
+	config    api.Config // that it was made with
 	keys      *links.Keys
 	store     *postgres.Store
 	views     *clicks.Views
@@ -97,7 +98,9 @@ func serverOn(t *testing.T, databaseURL string) *server {
 	if err := store.Migrate(t.Context()); err != nil {
 		t.Fatalf("Migrate: %v", err)
 	}
-	if _, err := store.WriteConfig(t.Context(), feed.DomainRow(domain), `{"host":"`+domain+`"}`); err != nil {
+	if _, err := store.WriteConfig(t.Context(), []links.ConfigMutation{{
+		Row: feed.DomainRow(domain), Merge: func(*links.ConfigRow, time.Time) (string, error) { return `{"host":"` + domain + `"}`, nil },
+	}}); err != nil {
 		t.Fatalf("WriteConfig: %v", err)
 	}
 	s := &server{t: t, keys: links.NewKeys(store, time.Now), store: store, views: clicks.NewViews(clicks.MaxViews), published: &published{}, barrier: &barrier{}, log: &strings.Builder{}}
@@ -107,14 +110,14 @@ func serverOn(t *testing.T, databaseURL string) *server {
 	})
 	hold(t, snowflake)
 	service := links.New(links.Deps{
-		Store: store, Purges: store, Config: store, Codes: codes.New(snowflake, codes.NewCounter(store)),
+		Store: store, Purges: store, Config: store, Records: store, Codes: codes.New(snowflake, codes.NewCounter(store)),
 		Publisher: s.published, Barrier: s.barrier, PublicHost: "wp.example",
 	})
-	s.api, err = api.New(api.Config{
+	s.config = api.Config{
 		Links: service, Keys: s.keys, Clicks: clicks.New(store, service, time.Now), Views: s.views, Logger: logger, Metrics: prometheus.NewRegistry(),
 		Public: &url.URL{Scheme: "https", Host: "wp.example"}, Version: "test", Now: time.Now,
-	})
-	if err != nil {
+	}
+	if s.api, err = api.New(s.config); err != nil {
 		t.Fatalf("New: %v", err)
 	}
 	s.admin = links.NewKeyText()
@@ -165,11 +168,24 @@ func (l *lockedWriter) Write(b []byte) (int, error) {
 // key makes a key with these scopes, confined to owner.
 func (s *server) key(owner string, scopes ...string) string {
 	s.t.Helper()
-	_, text, err := s.keys.Make(s.t.Context(), owner, scopes, "")
+	_, text, err := s.keys.Make(s.t.Context(), &links.KeyInput{Owner: links.Value(owner), Scopes: links.Value(scopes)})
 	if err != nil {
 		s.t.Fatalf("Make key: %v", err)
 	}
 	return text
+}
+
+// rebuild makes the API anew with other settings, on the same rooms.
+func (s *server) rebuild(change func(*api.Config)) {
+	s.t.Helper()
+	c := s.config
+	c.Metrics = prometheus.NewRegistry()
+	change(&c)
+	remade, err := api.New(c)
+	if err != nil {
+		s.t.Fatalf("New: %v", err)
+	}
+	s.api = remade
 }
 
 // link makes a link and returns its id.

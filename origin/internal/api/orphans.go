@@ -10,7 +10,7 @@ import (
 // OrphanHour are the requests of one hour for codes that do not exist.
 type OrphanHour struct {
 	Hour     time.Time         `json:"hour" doc:"Its beginning"`
-	Total    uint64            `json:"total"`
+	Total    uint64            `json:"total" doc:"Such requests in the hour"`
 	ByRegion map[string]uint64 `json:"by_region" nullable:"false" doc:"Such requests by the region of the edge"`
 }
 
@@ -19,7 +19,7 @@ type OrphanHour struct {
 type Orphans struct {
 	From   time.Time    `json:"from" doc:"The range's beginning, as widened"`
 	To     time.Time    `json:"to" doc:"The range's end, as widened, which does not belong to it"`
-	Total  uint64       `json:"total"`
+	Total  uint64       `json:"total" doc:"Such requests within the range"`
 	ByHour []OrphanHour `json:"by_hour" nullable:"false" doc:"Every hour of the range"`
 }
 

@@ -96,6 +96,9 @@ func writeJSON(w io.Writer, v any) error {
 	if err := enc.Encode(v); err != nil {
 		return err
 	}
+	if answer, ok := w.(http.ResponseWriter); ok {
+		answer.Header().Set("Content-Length", strconv.Itoa(buf.Len()))
+	}
 	_, _ = w.Write(buf.Bytes())
 	return nil
 }

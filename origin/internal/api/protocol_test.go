@@ -108,11 +108,11 @@ func TestPathsAndMethodsThatAreNotThere(t *testing.T) {
 		s.want(404, "GET", path, "")
 	}
 	for _, c := range []struct{ method, path, allow string }{
-		{"PUT", "/api/v1/links", "GET, HEAD, POST"},
-		{"POST", "/api/v1/links/x", "DELETE, GET, HEAD, PATCH"},
-		{"DELETE", "/api/v1/openapi.json", "GET, HEAD"},
-		{"POST", "/docs", "GET, HEAD"},
-		{"BREW", "/api/v1/keys", "GET, HEAD, POST"},
+		{"PUT", "/api/v1/links", "GET, HEAD, OPTIONS, POST"},
+		{"POST", "/api/v1/links/x", "DELETE, GET, HEAD, OPTIONS, PATCH"},
+		{"DELETE", "/api/v1/openapi.json", "GET, HEAD, OPTIONS"},
+		{"POST", "/docs", "GET, HEAD, OPTIONS"},
+		{"BREW", "/api/v1/keys", "GET, HEAD, OPTIONS, POST"},
 	} {
 		a := s.want(405, c.method, c.path, "")
 		if got := a.Header().Get("Allow"); got != c.allow {
@@ -141,6 +141,42 @@ func TestRequestIDs(t *testing.T) {
 	a = s.want(404, "GET", "/api/v1/links/x", "", header("X-Request-Id", "not\nfit"))
 	if got := a.Header().Get("X-Request-Id"); got == "" || strings.Contains(got, "\n") {
 		t.Errorf("X-Request-Id = %q, want one of our own", got)
+	}
+}
+
+func TestEveryAnswerHasARequestID(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	id, fit := strings.Repeat("aZ0._-", 11)[:64], header("X-Request-Id", strings.Repeat("aZ0._-", 11)[:64])
+	for _, c := range []struct {
+		status             int
+		method, path, body string
+		option             func(*http.Request)
+	}{
+		{200, "GET", "/api/v1/links", "", fit},
+		{201, "POST", "/api/v1/links", `{"target": "https://example.com/"}`, fit},
+		{204, "OPTIONS", "/api/v1/links", "", fit},
+		{303, "GET", "/", "", fit},
+		{400, "POST", "/api/v1/links", `{`, fit},
+		{401, "GET", "/api/v1/links", "", func(r *http.Request) { anonymous(r); fit(r) }},
+		{404, "GET", "/nothing", "", fit},
+		{404, "GET", "/api/v1//links", "", fit},
+		{405, "PUT", "/api/v1/links", "", fit},
+		{413, "POST", "/api/v1/links", strings.Repeat(" ", 1<<20+1), fit},
+		{415, "POST", "/api/v1/links", `{}`, func(r *http.Request) { fit(r); r.Header.Set("Content-Type", "text/plain") }},
+	} {
+		if got := s.want(c.status, c.method, c.path, c.body, c.option).Header().Get("X-Request-Id"); got != id {
+			t.Errorf("%s %s: X-Request-Id = %q, want the client's", c.method, c.path, got)
+		}
+	}
+	seen := make(map[string]bool)
+	for _, unfit := range []string{"", id + "x", "a b", "a,b", "ä", "a\x00", "a\r\nX-Evil: 1", "<a>"} {
+		got := s.want(200, "GET", "/api/v1/links", "", header("X-Request-Id", unfit)).Header().Values("X-Request-Id")
+		if len(got) != 1 || len(got[0]) != 16 || seen[got[0]] {
+			t.Errorf("%q: X-Request-Id = %q, want a new one", unfit, got)
+			continue
+		}
+		seen[got[0]] = true
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 
 // Purge is the body of a purge: exactly one of codes, tag and all.
 type Purge struct {
-	Codes  field[[]string] `json:"codes" required:"false" minItems:"1" maxItems:"1000" doc:"Links by their codes, on one domain"`
+	Codes  field[[]string] `json:"codes" required:"false" minItems:"1" maxItems:"1000" doc:"Links by their codes, on one domain" example:"[\"spring-sale\"]"`
 	Domain field[string]   `json:"domain" required:"false" doc:"Of the codes; the default domain if left out"`
 	Tag    field[string]   `json:"tag" required:"false" minLength:"1" maxLength:"64" doc:"Links that have the tag, on all domains; of a confined key only its owner's"`
 	All    field[bool]     `json:"all" required:"false" enum:"true" doc:"All links; needs the scope admin"`
@@ -18,7 +18,7 @@ type Purge struct {
 
 // Purged is the receipt of a purge.
 type Purged struct {
-	Ack     string   `json:"ack" enum:"edges,commit"`
+	Ack     string   `json:"ack" enum:"edges,commit" doc:"What was waited for"`
 	Edges   int      `json:"edges" doc:"Edges that were asked to confirm"`
 	Acked   int      `json:"acked" doc:"Edges known to have it"`
 	MS      float64  `json:"ms" doc:"Milliseconds from the call to the answer"`

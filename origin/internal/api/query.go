@@ -68,6 +68,9 @@ func refusal(s *huma.Schema, value string) string {
 			return ""
 		}
 		last := len(words) - 1
+		if last == 0 {
+			return "must be " + words[0]
+		}
 		return "must be " + strings.Join(words[:last], ", ") + " or " + words[last]
 	case s.Type == huma.TypeInteger:
 		n, err := strconv.ParseInt(value, 10, 64)

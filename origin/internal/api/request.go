@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"net/http"
 
 	"waypost/origin/internal/links"
 )
@@ -11,11 +12,25 @@ type (
 	keyOfRequest  struct{} // links.APIKey, once checked
 	idOfRequest   struct{} // string
 	slotOfRequest struct{} // func(), which gives back its place among the requests in flight
+
+	headerOfAnswer struct{} // http.Header, for what is said whatever becomes of the request
 )
+
+// keyOf is the request's key, the zero APIKey before it is checked.
+func keyOf(ctx context.Context) links.APIKey {
+	key, _ := ctx.Value(keyOfRequest{}).(links.APIKey)
+	return key
+}
+
+// answerHeader is the header of the answer, until that is sent.
+func answerHeader(ctx context.Context) http.Header {
+	h, _ := ctx.Value(headerOfAnswer{}).(http.Header)
+	return h
+}
 
 // callerOf is whom the request's key acts for.
 func callerOf(ctx context.Context) links.Caller {
-	key, _ := ctx.Value(keyOfRequest{}).(links.APIKey)
+	key := keyOf(ctx)
 	return key.Caller()
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/http"
 	"reflect"
-	"strconv"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -17,10 +16,13 @@ type operation struct {
 	scope        string // that the key must have
 	status       int    // of success
 	also         []int  // further statuses of success, with the same body where the status has one
+	fails        []int  // statuses of problems, besides those of every operation of its kind
 	body         *body  // nil: none is read
+	limited      bool   // it takes tokens of the key's allowance
 	note         string // added to the description
 
-	events []reflect.Type // of the stream that the answer is; none: it is no stream
+	pictures []string       // media types of the answer; none: it is no picture
+	events   []reflect.Type // of the stream that the answer is; none: it is no stream
 }
 
 // body is what is read of a request.
@@ -42,13 +44,11 @@ func route[I, O any](a *API, op operation, handle func(context.Context, *I) (*O,
 	h := huma.Operation{
 		Method: op.method, Path: op.path, OperationID: op.id, Summary: op.summary,
 		DefaultStatus: op.status,
+		Tags:          []string{op.tag()},
 		Security:      []map[string][]string{{"key": {op.scope}}},
-		Description:   strings.TrimSpace("Needs the scope `" + op.scope + "`. " + op.note),
+		Description:   strings.TrimSpace("Needs the scope `" + op.scope + "`. " + op.note + op.limitNote()),
 		Middlewares:   huma.Middlewares{a.admit(op.scope), a.query, a.read(op.body)},
-		Responses: map[string]*huma.Response{"default": {
-			Description: "Problem",
-			Content:     map[string]*huma.MediaType{mediaProblem: {Schema: a.schemaOf(reflect.TypeFor[Problem]())}},
-		}},
+		Responses:     map[string]*huma.Response{"default": a.refusal(0, op.limited)},
 	}
 	if op.body != nil {
 		h.RequestBody = &huma.RequestBody{}
@@ -60,29 +60,7 @@ func route[I, O any](a *API, op operation, handle func(context.Context, *I) (*O,
 		}
 		return out, nil
 	})
-	for _, status := range op.also {
-		described := *h.Responses[strconv.Itoa(op.status)]
-		described.Description = http.StatusText(status)
-		if status == http.StatusNotModified {
-			described.Content = nil
-		}
-		h.Responses[strconv.Itoa(status)] = &described
-	}
-	if len(op.events) > 0 {
-		events := &huma.Schema{Description: "Server-sent events; the data of each is JSON"}
-		for _, event := range op.events {
-			events.OneOf = append(events.OneOf, a.schemaOf(event))
-		}
-		h.Responses[strconv.Itoa(op.status)].Content = map[string]*huma.MediaType{mediaEvents: {Schema: events}}
-	}
-	if op.body != nil {
-		// Set last: huma validates by a schema that it finds at registration, and
-		// knows neither null for "default" nor items that fail alone.
-		h.RequestBody.Content = make(map[string]*huma.MediaType)
-		for _, media := range op.body.media {
-			h.RequestBody.Content[media] = &huma.MediaType{Schema: a.schemaOf(op.body.schema)}
-		}
-	}
+	a.describe(&h, &op)
 }
 
 // page registers something to read that is no operation of the document.

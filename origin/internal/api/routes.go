@@ -20,48 +20,103 @@ func (a *API) operations() {
 
 	route(a, operation{
 		method: http.MethodPost, path: "/links", id: "createLink", scope: links.ScopeLinksWrite,
-		summary: "Create a link", status: http.StatusCreated, also: []int{http.StatusOK}, body: one,
+		summary: "Create a link", status: http.StatusCreated, also: []int{http.StatusOK}, body: one, limited: true,
+		fails: []int{http.StatusConflict},
+		note: "201 with the new link, or 200 with the one that `reuse` found. A taken alias is 409; that of a deleted link is free to its owner and to admins. " +
+			"By default the answer comes once no edge answers, unmarked, with what was before. " +
+			"With an `Idempotency-Key` a call that was carried out is answered again and not repeated; one that failed is tried anew.",
 	}, a.createLink)
 	route(a, operation{
 		method: http.MethodGet, path: "/links", id: "listLinks", scope: links.ScopeLinksRead,
 		summary: "List links", status: http.StatusOK,
+		note: "A page at a time: `next_cursor` of one page is `cursor` of the next, and links made meanwhile shift nothing. " +
+			"A confined key sees its owner's links.",
 	}, a.listLinks)
 	route(a, operation{
 		method: http.MethodPost, path: "/links/bulk", id: "createLinks", scope: links.ScopeLinksWrite,
-		summary: "Create up to 1,000 links, each of which succeeds or fails alone", status: http.StatusOK, body: many,
+		summary: "Create up to 1,000 links, each of which succeeds or fails alone", status: http.StatusOK, body: many, limited: true,
+		note: "The results are in the order of the items, each with the status and the body that a creation by itself would have been answered with. " +
+			"With an `Idempotency-Key` links that were made by the call before are answered again, and the other items are tried anew.",
 	}, a.createLinks)
 	route(a, operation{
 		method: http.MethodGet, path: "/links/{code}", id: "getLink", scope: links.ScopeLinksRead,
 		summary: "Show a link", status: http.StatusOK, also: []int{http.StatusNotModified},
+		note: "With an `ETag`, for changes that must not overwrite others'.",
 	}, a.getLink)
 	route(a, operation{
 		method: http.MethodPatch, path: "/links/{code}", id: "changeLink", scope: links.ScopeLinksWrite,
 		summary: "Change a link by JSON merge patch", status: http.StatusOK, body: patch,
+		fails: []int{http.StatusPreconditionFailed},
+		note: "Fields left out stay as they are, null sets one back to its default (RFC 7396). An `expires_at` in the past ends the link now. " +
+			"A body without fields changes nothing but the version.",
 	}, a.patchLink)
 	route(a, operation{
 		method: http.MethodDelete, path: "/links/{code}", id: "deleteLink", scope: links.ScopeLinksWrite,
-		summary: "Delete a link", status: http.StatusNoContent,
+		summary: "Delete a link", status: http.StatusNoContent, fails: []int{http.StatusPreconditionFailed},
+		note: "It answers 404 at every edge from then on, and a second deletion is 404 too. Its alias is free to its owner and to admins.",
 	}, a.deleteLink)
 
+	a.qrRoutes()
+	a.historyRoutes()
 	a.statistics()
+	a.domainRoutes()
+	a.blockRoutes()
 
 	route(a, operation{
 		method: http.MethodPost, path: "/purge", id: "purge", scope: links.ScopeLinksWrite,
 		summary: "Make every edge load links anew", status: http.StatusOK, body: bodyOf[Purge](bodyLimit, mediaJSON),
+		note: "Of some links by their codes, of all that have a tag, or, for an admin, of all there are. Nothing of them changes.",
 	}, a.purge)
 
 	route(a, operation{
 		method: http.MethodPost, path: "/keys", id: "createKey", scope: links.ScopeAdmin,
 		summary: "Make an API key", status: http.StatusCreated, body: bodyOf[KeyCreate](bodyLimit, mediaJSON),
+		note: "The key itself is in this answer and nowhere else.",
 	}, a.createKey)
 	route(a, operation{
 		method: http.MethodGet, path: "/keys", id: "listKeys", scope: links.ScopeAdmin,
 		summary: "List API keys", status: http.StatusOK,
+		note: "Those that are valid, oldest first, without what their holders present.",
 	}, a.listKeys)
 	route(a, operation{
+		method: http.MethodPatch, path: "/keys/{id}", id: "changeKey", scope: links.ScopeAdmin,
+		summary: "Change an API key", status: http.StatusOK, body: bodyOf[KeyChange](bodyLimit, mediaJSON, mediaPatch),
+		note: "Its note, and how fast it may create links; what it may do stays as it was made. It holds for the key's next call, at every origin.",
+	}, a.changeKey)
+	route(a, operation{
 		method: http.MethodDelete, path: "/keys/{id}", id: "revokeKey", scope: links.ScopeAdmin,
-		summary: "Revoke an API key", status: http.StatusNoContent,
+		summary: "Revoke an API key", status: http.StatusNoContent, fails: []int{http.StatusConflict},
+		note: "It is refused at once, by every origin. The last admin key cannot be revoked: that is 409.",
 	}, a.revokeKey)
+}
+
+// qrRoutes registers what there is to see of links.
+func (a *API) qrRoutes() {
+	route(a, operation{
+		method: http.MethodGet, path: "/links/{code}/qr", id: "linkQR", scope: links.ScopeLinksRead,
+		summary: "Draw the QR code of a link", status: http.StatusOK, also: []int{http.StatusNotModified},
+		pictures: []string{mediaPNG, mediaSVG},
+		note:     "It says the link's `short_url`, whatever the link's state is. A size that is too small for that is 422.",
+	}, a.linkQR)
+}
+
+// historyRoutes registers what there is to know about the past of links, and the
+// way back.
+func (a *API) historyRoutes() {
+	route(a, operation{
+		method: http.MethodGet, path: "/links/{code}/history", id: "linkHistory", scope: links.ScopeLinksRead,
+		summary: "Show who changed a link from what to what", status: http.StatusOK,
+		note: "Newest first, a page at a time, as long as the service keeps it and of a link at most the newest thousand entries. It stays when the link is " +
+			"deleted, and goes on when its code is taken again. A confined key sees what was written to its owner's links, " +
+			"and nothing of the time in which they were another owner's.",
+	}, a.history)
+	route(a, operation{
+		method: http.MethodPost, path: "/links/{code}/rollback", id: "rollbackLink", scope: links.ScopeLinksWrite,
+		summary: "Give a link back the content of an older version", status: http.StatusOK,
+		body: bodyOf[Rollback](bodyLimit, mediaJSON), fails: []int{http.StatusPreconditionFailed},
+		note: "All fields that can be changed are as they were in that version. It is a change like others: the link gets a new version, " +
+			"and what would be refused in a change today is refused here. A deleted link cannot be rolled back; take its code again first.",
+	}, a.rollback)
 }
 
 // statistics registers what there is to know about clicks.
@@ -105,6 +160,61 @@ func (a *API) statistics() {
 func (a *API) pages(document []byte, docs http.Handler) {
 	a.page("GET "+prefix+"/openapi.json", static(mediaJSON, document))
 	a.page("GET /docs", docs)
-	a.page("GET /docs/{$}", http.RedirectHandler("/docs", http.StatusPermanentRedirect))
-	a.page("GET /{$}", http.RedirectHandler("/docs", http.StatusSeeOther))
+	a.page("GET /docs/{$}", redirect("/docs", http.StatusPermanentRedirect))
+	a.page("GET /{$}", redirect("/docs", http.StatusSeeOther))
+}
+
+// domainRoutes registers what there is to do with domains.
+func (a *API) domainRoutes() {
+	route(a, operation{
+		method: http.MethodPost, path: "/domains", id: "createDomain", scope: links.ScopeAdmin,
+		summary: "Register a domain", status: http.StatusCreated, fails: []int{http.StatusConflict},
+		body: bodyOf[DomainCreate](bodyLimit, mediaJSON),
+		note: "Links can be made on it at once. Visitors who come by its host reach its links and no others. One that is registered already is 409, and so " +
+			"is one more than 10,000, or than 3.5 MiB of all domains and blocks together.",
+	}, a.createDomain)
+	route(a, operation{
+		method: http.MethodGet, path: "/domains", id: "listDomains", scope: links.ScopeLinksRead,
+		summary: "List domains", status: http.StatusOK,
+		note: "In the order of their hosts, the default domain first, a page at a time.",
+	}, a.listDomains)
+	route(a, operation{
+		method: http.MethodGet, path: "/domains/{host}", id: "getDomain", scope: links.ScopeLinksRead,
+		summary: "Show a domain", status: http.StatusOK, also: []int{http.StatusNotModified},
+		note: "With an `ETag`, for changes that must not overwrite others'. `_default` names the default domain.",
+	}, a.getDomain)
+	route(a, operation{
+		method: http.MethodPatch, path: "/domains/{host}", id: "changeDomain", scope: links.ScopeAdmin,
+		summary: "Change a domain by JSON merge patch", status: http.StatusOK, fails: []int{http.StatusConflict, http.StatusPreconditionFailed},
+		body: bodyOf[DomainChange](bodyLimit, mediaJSON, mediaPatch),
+		note: "Fields left out stay as they are, null takes back what was set (RFC 7396). Status, policies, class and clicks are for links made from then on; " +
+			"links that there are keep theirs. A change of nothing makes no new version.",
+	}, a.patchDomain)
+	route(a, operation{
+		method: http.MethodDelete, path: "/domains/{host}", id: "deleteDomain", scope: links.ScopeAdmin,
+		summary: "Unregister a domain", status: http.StatusNoContent, fails: []int{http.StatusConflict, http.StatusPreconditionFailed},
+		note: "While it has links that is 409. Its host then belongs to the default domain. Aliases of its deleted links are " +
+			"their owners' if it is registered again.",
+	}, a.deleteDomain)
+}
+
+// blockRoutes registers what there is to do about hosts that no link may lead to.
+func (a *API) blockRoutes() {
+	route(a, operation{
+		method: http.MethodPost, path: "/blocks", id: "createBlock", scope: links.ScopeAdmin,
+		summary: "Block a host", status: http.StatusCreated, also: []int{http.StatusOK}, fails: []int{http.StatusConflict},
+		body: bodyOf[BlockCreate](bodyLimit, mediaJSON),
+		note: "Links that lead to it answer 410 at every edge, and an `expired_url` that does is not followed; neither can be set any more. 200 if " +
+			"it was blocked through this API before: then kind and note are now these. At most 10,000 hosts can be blocked, those of the operator's file among them: one more is 409.",
+	}, a.createBlock)
+	route(a, operation{
+		method: http.MethodGet, path: "/blocks", id: "listBlocks", scope: links.ScopeAdmin,
+		summary: "List blocked hosts", status: http.StatusOK,
+		note: "Those blocked through this API first, then those of the operator's file, each in the order of hosts, a page at a time.",
+	}, a.listBlocks)
+	route(a, operation{
+		method: http.MethodDelete, path: "/blocks/{host}", id: "deleteBlock", scope: links.ScopeAdmin,
+		summary: "Unblock a host", status: http.StatusNoContent, fails: []int{http.StatusConflict},
+		note: "Links that lead to it work again, unless something else blocks it. A host that the operator's file blocks is 409: it has to go there.",
+	}, a.deleteBlock)
 }

@@ -10,9 +10,9 @@ import (
 
 // Tally is a number of clicks: total is human and bot together.
 type Tally struct {
-	Total uint64 `json:"total"`
-	Human uint64 `json:"human"`
-	Bot   uint64 `json:"bot" doc:"Of known crawlers and of prefetching"`
+	Total uint64 `json:"total" doc:"All of them" example:"12"`
+	Human uint64 `json:"human" doc:"All but those of bots" example:"10"`
+	Bot   uint64 `json:"bot" doc:"Of known crawlers and of prefetching" example:"2"`
 }
 
 func tally(t clicks.Tally) Tally {
@@ -21,13 +21,13 @@ func tally(t clicks.Tally) Tally {
 
 // DayTally are the clicks of one day.
 type DayTally struct {
-	Day string `json:"day" format:"date"`
+	Day string `json:"day" format:"date" doc:"The day, UTC" example:"2030-01-02"`
 	Tally
 }
 
 // DayCount are the visitors of one day.
 type DayCount struct {
-	Day   string `json:"day" format:"date"`
+	Day   string `json:"day" format:"date" doc:"The day, UTC" example:"2030-01-02"`
 	Count uint64 `json:"count" doc:"Exact up to 1,000, beyond that within 2 %"`
 }
 
@@ -36,7 +36,7 @@ type DayCount struct {
 type Stats struct {
 	From         time.Time         `json:"from" doc:"The range's beginning, as widened"`
 	To           time.Time         `json:"to" doc:"The range's end, as widened, which does not belong to it"`
-	Clicks       Tally             `json:"clicks"`
+	Clicks       Tally             `json:"clicks" doc:"Clicks within the range"`
 	UniqueToday  uint64            `json:"unique_today" doc:"Visitors of today, whatever the range"`
 	UniquesByDay []DayCount        `json:"uniques_by_day" nullable:"false" doc:"Visitors of each day that the range touches, of the whole day"`
 	ByDay        []DayTally        `json:"by_day" nullable:"false" doc:"Clicks of each day, within the range"`
@@ -45,21 +45,21 @@ type Stats struct {
 	ByReferrer   map[string]uint64 `json:"by_referrer" nullable:"false" doc:"By the referrer's host; direct: none was sent"`
 	ByCountry    map[string]uint64 `json:"by_country" nullable:"false" doc:"By ISO 3166 code; unknown: it could not be told"`
 	ByLanguage   map[string]uint64 `json:"by_language" nullable:"false" doc:"By the visitor's first language; unknown: none was sent"`
-	ByDevice     map[string]uint64 `json:"by_device" nullable:"false"`
-	ByBrowser    map[string]uint64 `json:"by_browser" nullable:"false"`
-	ByOS         map[string]uint64 `json:"by_os" nullable:"false"`
+	ByDevice     map[string]uint64 `json:"by_device" nullable:"false" doc:"By kind of device"`
+	ByBrowser    map[string]uint64 `json:"by_browser" nullable:"false" doc:"By the browser's name"`
+	ByOS         map[string]uint64 `json:"by_os" nullable:"false" doc:"By the operating system's name"`
 }
 
 // RangeQuery is a range of time as parameters.
 type RangeQuery struct {
-	From string `query:"from" doc:"Where the range begins: a date, or a time in RFC 3339; seven days before its end if left out"`
-	To   string `query:"to" doc:"Where it ends: a date, whose day belongs to it, or a time in RFC 3339; the end of today if left out"`
+	From string `query:"from" doc:"Where the range begins: a date, or a time in RFC 3339; seven days before its end if left out" example:"2030-01-01"`
+	To   string `query:"to" doc:"Where it ends: a date, whose day belongs to it, or a time in RFC 3339; the end of today if left out" example:"2030-01-07"`
 }
 
 type statsRequest struct {
 	LinkPath
 	RangeQuery
-	Day string `query:"day" doc:"Day of by_hour: a date; today if left out"`
+	Day string `query:"day" doc:"Day of by_hour: a date; today if left out" example:"2030-01-02"`
 }
 
 type statsAnswer struct{ Body Stats }

@@ -27,10 +27,22 @@ func (a *API) problemOf(ctx context.Context, err error) *problemError {
 		return newProblem(http.StatusNotFound, "there is nothing of this name that this key may see")
 	case errors.Is(err, link.ErrTaken):
 		return newProblem(http.StatusConflict, "the alias is taken")
+	case errors.Is(err, links.ErrOtherRequest):
+		return badIdempotencyKey("was sent with another request before")
+	case errors.Is(err, links.ErrDomainTaken):
+		return newProblem(http.StatusConflict, "the domain is registered already")
+	case errors.Is(err, links.ErrInUse):
+		return newProblem(http.StatusConflict, "the domain has links: delete them first")
+	case errors.Is(err, links.ErrDefaultDomain):
+		return newProblem(http.StatusConflict, "the default domain cannot be deleted")
+	case errors.Is(err, links.ErrFull):
+		return newProblem(http.StatusConflict, "there are as many of them as there may be")
+	case errors.Is(err, links.ErrByFile):
+		return newProblem(http.StatusConflict, "the operator's file blocks the host, and has to be changed")
 	case errors.Is(err, links.ErrLastAdmin):
 		return newProblem(http.StatusConflict, "this is the last admin key: make another one before it is revoked")
 	case errors.Is(err, link.ErrMismatch):
-		return newProblem(http.StatusPreconditionFailed, "the link is not in the version that If-Match names")
+		return newProblem(http.StatusPreconditionFailed, "it is not in the version that If-Match names")
 	case errors.Is(err, links.ErrOwner):
 		return newProblem(http.StatusForbidden, "the key is confined to another owner")
 	case errors.Is(err, clicks.ErrConfined):

@@ -6,13 +6,13 @@ import (
 
 // TopLink is a link in the list of those with the most clicks.
 type TopLink struct {
-	Code   string `json:"code"`
+	Code   string `json:"code" doc:"The link's code" example:"spring-sale"`
 	Domain string `json:"domain" doc:"Empty: the default domain"`
 	Clicks uint64 `json:"clicks" doc:"On that day, those of bots included"`
 }
 
 type topRequest struct {
-	Day   string `query:"day" doc:"A date; today if left out"`
+	Day   string `query:"day" doc:"A date; today if left out" example:"2030-01-02"`
 	Limit int    `query:"limit" default:"10" minimum:"1" maximum:"100" doc:"Most links to answer"`
 }
 

@@ -2,7 +2,6 @@ package edgeapi
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -74,11 +73,7 @@ func (h *handler) wholeConfig(r *http.Request) (answer, error) {
 	if err != nil {
 		return answer{}, fmt.Errorf("config: %w", err)
 	}
-	body, err := json.Marshal(cfg)
-	if err != nil {
-		return answer{}, fmt.Errorf("config: %w", err)
-	}
-	return answer{epoch: cfg.Epoch, contentType: "application/json", body: body}, nil
+	return answer{epoch: cfg.Epoch, contentType: "application/json", body: cfg.Append(nil)}, nil
 }
 
 // within bounds a call, so that a PostgreSQL that hangs cannot hold it.

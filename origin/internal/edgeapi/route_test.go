@@ -3,7 +3,6 @@ package edgeapi
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -31,7 +30,7 @@ func TestEachCallHandsItsParametersOnAndTheAnswerBack(t *testing.T) {
 		{Epoch: 3, Shard: 64, Seq: 6, Kind: feed.Changed, Key: link.Key{Code: "domain/go.example"}, Value: "{}"},
 	}}
 	codes := &feed.Codes{Epoch: 3, Head: 6, Hashes: []uint64{5}, Last: link.Key{Code: "z"}, More: true}
-	config := &feed.Config{Epoch: 3, Seq: 4, Rows: map[string]string{"domain/go.example": `{"host":"go.example"}`}}
+	config := feed.NewConfig(3, 4, map[string]string{"domain/go.example": `{"host":"go.example"}`})
 	var asked []any
 	f := &fake{
 		t: t,
@@ -92,11 +91,7 @@ func TestEachCallHandsItsParametersOnAndTheAnswerBack(t *testing.T) {
 		},
 		{
 			"/v1/config", nil,
-			func(b []byte) (any, error) {
-				var c feed.Config
-				err := json.Unmarshal(b, &c)
-				return &c, err
-			}, config, false,
+			func(b []byte) (any, error) { return feed.ParseConfig(b) }, config, false,
 		},
 	} {
 		w := get(t, h, tc.target)

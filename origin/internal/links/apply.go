@@ -1,20 +1,18 @@
 package links
 
 import (
-	"errors"
-	"fmt"
-	"slices"
-	"strings"
 	"time"
 
+	"waypost/shared/feed"
 	"waypost/shared/link"
 )
 
 // rules is what an input is held against besides the input itself.
 type rules struct {
 	caller  Caller
-	targets link.TargetRules
-	fresh   bool // a new link: fields left out get their defaults
+	targets targets
+	domain  *feed.Domain // whose defaults the link gets; nil: those of all
+	fresh   bool         // a new link: fields left out get their defaults
 }
 
 // apply writes the input's fields into l, which for a new link is empty but for
@@ -22,16 +20,17 @@ type rules struct {
 // depends on nothing else, so it may be repeated under the store's lock.
 func (in *Input) apply(l *link.Link, r rules, now time.Time) faults {
 	var f faults
+	def := defaultsOf(r.domain)
 	in.applyTarget(&f, l, r)
-	take(&f, r, "status", in.Status, 302, parseStatus, &l.Status)
+	take(&f, r, "status", in.Status, def.Status, parseStatus, &l.Status)
 	take(&f, r, "enabled", in.Enabled, true, asGiven[bool], &l.Enabled)
 	take(&f, r, "owner", in.Owner, r.caller.Owner, parseOwner, &l.Owner)
 	take(&f, r, "title", in.Title, "", parseTitle, &l.Title)
 	take(&f, r, "tags", in.Tags, nil, parseTags, &l.Tags)
-	take(&f, r, "query", in.Query, link.QueryOff, parseQuery, &l.Query)
-	take(&f, r, "suffix", in.Suffix, link.SuffixOff, parseSuffix, &l.Suffix)
-	take(&f, r, "class", in.Class, link.Available, parseClass, &l.Class)
-	take(&f, r, "clicks", in.Clicks, true, parseClicks, &l.Clicks)
+	take(&f, r, "query", in.Query, def.Query, parseQuery, &l.Query)
+	take(&f, r, "suffix", in.Suffix, def.Suffix, parseSuffix, &l.Suffix)
+	take(&f, r, "class", in.Class, def.Class, parseClass, &l.Class)
+	take(&f, r, "clicks", in.Clicks, def.Clicks, parseClicks, &l.Clicks)
 	take(&f, r, "starts_at", in.StartsAt, time.Time{}, parseInstant, &l.StartsAt)
 	take(&f, r, "expires_at", in.ExpiresAt, time.Time{}, parseInstant, &l.ExpiresAt)
 	take(&f, r, "max_clicks", in.MaxClicks, 0, parseMaxClicks, &l.MaxClicks)
@@ -71,24 +70,8 @@ func (in *Input) applyTarget(f *faults, l *link.Link, r rules) {
 	}
 }
 
-// parseTarget is link.ParseTarget, whose refusal of a scheme it completes with
-// those that are allowed here. The scheme is at fault where to allow it would
-// change the verdict.
-func (r rules) parseTarget(raw string) (string, error) {
-	stored, err := link.ParseTarget(raw, r.targets)
-	if err == nil {
-		return stored, nil
-	}
-	scheme, _, _ := strings.Cut(raw, ":")
-	wider := r.targets
-	wider.Schemes = append(slices.Clone(wider.Schemes), scheme)
-	if _, then := link.ParseTarget(raw, wider); errors.Is(then, err) {
-		return "", err
-	}
-	allowed := append([]string{"http", "https"}, r.targets.Schemes...)
-	last := len(allowed) - 1
-	return "", fmt.Errorf("%w: it must be %s or %s", err, strings.Join(allowed[:last], ", "), allowed[last])
-}
+// parseTarget returns the stored form of a URL that a link, or a domain, leads to.
+func (r rules) parseTarget(raw string) (string, error) { return r.targets.parse(raw) }
 
 // applyTTL turns a time to live into an expiry. A null is as if left out: what
 // it would clear is named expires_at.

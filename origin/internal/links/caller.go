@@ -17,6 +17,7 @@ var ErrAdmin = errors.New("needs an admin key")
 type Caller struct {
 	Owner string // "" = not confined: sees and changes everybody's links
 	Admin bool
+	Key   string // id of the API key, for the history; "" = none
 }
 
 // sees reports whether l exists for the caller.

@@ -24,7 +24,7 @@ func (s *Service) Patch(ctx context.Context, c Caller, key link.Key, in *Input, 
 	if err != nil {
 		return Written{}, err
 	}
-	r := rules{caller: c, targets: h.targets}
+	r := rules{caller: c, targets: h.targets, domain: h.domain(key.Domain)}
 	f := in.fixed()
 	var dry link.Link
 	f = append(f, in.apply(&dry, r, time.Unix(0, 0))...)
@@ -36,7 +36,7 @@ func (s *Service) Patch(ctx context.Context, c Caller, key link.Key, in *Input, 
 			return Written{}, err
 		}
 	}
-	written, err := s.writeOne(ctx, Mutation{Key: key, Merge: func(old *link.Link, now time.Time) (*link.Link, error) {
+	written, err := s.writeOne(ctx, Mutation{Key: key, By: c.Key, Merge: func(old *link.Link, now time.Time) (*link.Link, error) {
 		if err := changeable(old, c, match); err != nil {
 			return nil, err
 		}
@@ -71,7 +71,7 @@ func (in *Input) fixed() faults {
 //
 // Errors: link.ErrNotFound, ErrDomain, link.ErrMismatch, link.ErrUnavailable.
 func (s *Service) Delete(ctx context.Context, c Caller, key link.Key, match []Version, ack Ack) (Receipt, error) {
-	written, err := s.writeOne(ctx, Mutation{Key: key, Merge: func(old *link.Link, now time.Time) (*link.Link, error) {
+	written, err := s.writeOne(ctx, Mutation{Key: key, By: c.Key, Merge: func(old *link.Link, now time.Time) (*link.Link, error) {
 		if err := changeable(old, c, match); err != nil {
 			return nil, err
 		}

@@ -12,41 +12,55 @@ const MaxBulk = 1000
 
 // Outcome is what became of one input of many.
 type Outcome struct {
-	Link   link.Link
-	Reused bool
-	Err    error // of Create
+	Link     link.Link
+	Reused   bool
+	Replayed bool
+	Err      error // of Create
 }
 
 // Create makes a link, or finds one where reuse is asked for: a link with an
 // alias, a start or an expiry of its own, or that is disabled, is always made.
+// One that was carried out once, where the input asks for that, is answered as
+// it was then, and edges are waited for again.
 //
-// Errors: *link.InvalidError with every fault that needs no look at the store,
-// or else with those that do; ErrOwner; link.ErrTaken; ErrNoCode;
-// link.ErrUnavailable.
+// Errors: ErrOtherRequest; *link.InvalidError with every fault that needs no
+// look at the store, or else with those that do; ErrOwner; link.ErrTaken;
+// ErrNoCode; link.ErrUnavailable.
 func (s *Service) Create(ctx context.Context, c Caller, in *Input, ack Ack) (Written, error) {
-	h, err := s.hosts(ctx)
+	outcomes, receipt, err := s.Bulk(ctx, c, []*Input{in}, ack)
 	if err != nil {
 		return Written{}, err
 	}
-	m, err := s.creation(c, in, h)
-	if err != nil {
-		return Written{}, err
+	o := outcomes[0]
+	if o.Err != nil {
+		return Written{}, o.Err
 	}
-	return s.writeOne(ctx, m, ack)
+	return Written{Link: o.Link, Reused: o.Reused, Replayed: o.Replayed, Receipt: receipt}, nil
 }
 
 // Bulk is Create for up to MaxBulk inputs, each of which stands or falls for
 // itself; outcomes are in the order of inputs. Edges are waited for once, for all
-// of them. The error is that of all.
+// of them. The error is that of all, ErrOtherRequest among them.
 func (s *Service) Bulk(ctx context.Context, c Caller, ins []*Input, ack Ack) ([]Outcome, Receipt, error) {
+	answered, err := s.answered(ctx, ins)
+	if err != nil {
+		return nil, Receipt{}, err
+	}
 	h, err := s.hosts(ctx)
 	if err != nil {
 		return nil, Receipt{}, err
 	}
 	outcomes := make([]Outcome, len(ins))
+	var results []Result
 	var mutations []Mutation
-	var places []int // of mutations among the outcomes
+	var places []int // of results, then mutations, among the outcomes
+	for i, r := range answered {
+		results, places = append(results, r), append(places, i)
+	}
 	for i, in := range ins {
+		if _, done := answered[i]; done {
+			continue
+		}
 		m, err := s.creation(c, in, h)
 		if err != nil {
 			outcomes[i].Err = err
@@ -54,15 +68,15 @@ func (s *Service) Bulk(ctx context.Context, c Caller, ins []*Input, ack Ack) ([]
 		}
 		mutations, places = append(mutations, m), append(places, i)
 	}
-	if len(mutations) == 0 {
+	if len(places) == 0 {
 		return outcomes, Receipt{Ack: AckCommit}, nil
 	}
-	results, receipt, err := s.write(ctx, mutations, ack)
+	results, receipt, err := s.write(ctx, results, mutations, ack)
 	if err != nil {
 		return nil, Receipt{}, err
 	}
 	for j, r := range results {
-		outcomes[places[j]] = Outcome{Link: r.Link, Reused: r.Reused, Err: r.Err}
+		outcomes[places[j]] = Outcome{Link: r.Link, Reused: r.Reused, Replayed: r.Replayed, Err: r.Err}
 	}
 	return outcomes, receipt, nil
 }
@@ -71,6 +85,7 @@ func (s *Service) Bulk(ctx context.Context, c Caller, ins []*Input, ack Ack) ([]
 func (s *Service) creation(c Caller, in *Input, h hosts) (Mutation, error) {
 	r := rules{caller: c, targets: h.targets, fresh: true}
 	key, kind, f := in.place(h)
+	r.domain = h.domain(key.Domain)
 	// A dry run, with a time that its faults do not depend on: what is wrong
 	// with the input itself is said without a transaction.
 	var dry link.Link
@@ -82,7 +97,7 @@ func (s *Service) creation(c Caller, in *Input, h hosts) (Mutation, error) {
 		return Mutation{}, err
 	}
 	generated := key.Code == ""
-	m := Mutation{Key: key, Merge: func(old *link.Link, now time.Time) (*link.Link, error) {
+	m := Mutation{Key: key, Once: in.Once, By: c.Key, Merge: func(old *link.Link, now time.Time) (*link.Link, error) {
 		return in.create(old, r, now, generated)
 	}}
 	if generated {

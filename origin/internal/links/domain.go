@@ -2,10 +2,8 @@ package links
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 
 	"waypost/shared/feed"
 	"waypost/shared/link"
@@ -15,12 +13,12 @@ import (
 // link.ErrNotFound.
 var ErrDomain = fmt.Errorf("domain is not registered: %w", link.ErrNotFound)
 
-// hosts are the domains registered at the moment of a call. They are read for
-// each write and not kept: a domain must be usable on every origin as soon as
-// one of them has registered it.
+// hosts are what is on the config shard at the moment of a call. They are asked
+// for with each write: a domain must be usable on every origin, and a block hold,
+// as soon as one of them has it.
 type hosts struct {
-	registered map[string]bool
-	targets    link.TargetRules
+	config  *feed.Config
+	targets targets
 }
 
 func (s *Service) hosts(ctx context.Context) (hosts, error) {
@@ -28,35 +26,12 @@ func (s *Service) hosts(ctx context.Context) (hosts, error) {
 	if err != nil {
 		return hosts{}, err
 	}
-	h := hosts{
-		registered: make(map[string]bool),
-		targets:    link.TargetRules{Schemes: s.schemes, OwnHosts: []string{s.publicHost}},
-	}
-	for row := range cfg.Rows {
-		if host, ok := strings.CutPrefix(row, feed.DomainRow("")); ok {
-			h.registered[host] = true
-			h.targets.OwnHosts = append(h.targets.OwnHosts, host)
-		}
-	}
-	return h, nil
+	rules := link.TargetRules{Schemes: s.schemes, OwnHosts: []string{s.publicHost}}
+	return hosts{config: cfg, targets: targets{TargetRules: rules, config: cfg}}, nil
 }
 
-// RegisterDomain makes a domain known, a host as link.ParseDomain returns it, so
-// that it may carry links and edges answer for it. It may be repeated. The error
-// is link.ErrUnavailable.
-func (s *Service) RegisterDomain(ctx context.Context, host string, ack Ack) (Receipt, error) {
-	value, err := json.Marshal(feed.Domain{Host: host})
-	if err != nil {
-		return Receipt{}, fmt.Errorf("domain %s: %w", host, err)
-	}
-	sp := s.spread(ack)
-	change, err := s.config.WriteConfig(ctx, feed.DomainRow(host), string(value))
-	if err != nil {
-		return Receipt{}, err
-	}
-	sp.publish([]*feed.Change{change})
-	return sp.receipt(ctx), nil
-}
+// domain is what is set for a domain; nil if it is not registered.
+func (h hosts) domain(host string) *feed.Domain { return h.config.Domain([]byte(host)) }
 
 // parseDomain returns the domain that a new link is put on; "" is the default.
 func (h hosts) parseDomain(s string) (string, error) {
@@ -67,7 +42,7 @@ func (h hosts) parseDomain(s string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return domain, unless(h.registered[domain], "is not a registered domain")
+	return domain, unless(h.domain(domain) != nil, "is not a registered domain")
 }
 
 // missing says more of a link.ErrNotFound about the key, where there is more to
@@ -80,7 +55,7 @@ func (s *Service) missing(ctx context.Context, key link.Key, err error) error {
 	switch {
 	case failed != nil:
 		return failed
-	case !h.registered[key.Domain]:
+	case h.domain(key.Domain) == nil:
 		return ErrDomain
 	}
 	return err

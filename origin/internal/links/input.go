@@ -15,6 +15,14 @@ func Value[T any](v T) Field[T] { return Field[T]{Set: true, Value: &v} }
 // given reports whether the field has a value; null is none.
 func (f Field[T]) given() bool { return f.Value != nil }
 
+// or is the field's value, or another where there is none.
+func (f Field[T]) or(other T) T {
+	if f.Value == nil {
+		return other
+	}
+	return *f.Value
+}
+
 // Input is what a caller wishes a link to be. Values are as sent: nothing is
 // checked yet.
 type Input struct {
@@ -39,4 +47,7 @@ type Input struct {
 	Domain   Field[string]
 	CodeKind Field[string] // random (default), snowflake or counter
 	Reuse    Field[bool]
+
+	// Once is of creations; nil: it is carried out each time that it is asked for.
+	Once *Once
 }

@@ -20,11 +20,15 @@ const (
 // APIKey is what is kept of an API key. The key itself, wp_<id>_<secret>, is
 // shown once and nowhere stored.
 type APIKey struct {
-	ID        string   // public; finds the row
-	Hash      [32]byte // SHA-256 of the secret
-	Owner     string   // the owner it is confined to; "" = none
-	Scopes    []string // at least one, without repeats, in the order of the constants
-	Note      string
+	ID     string   // public; finds the row
+	Hash   [32]byte // SHA-256 of the secret
+	Owner  string   // the owner it is confined to; "" = none
+	Scopes []string // at least one, without repeats, in the order of the constants
+	Note   string
+
+	CreateRate  float64 // links a second that it may create; 0 = the service's rate
+	CreateBurst int     // links that it may create at once; 0 = the service's burst
+
 	CreatedAt time.Time
 	RevokedAt time.Time // zero = valid
 }
@@ -40,11 +44,10 @@ func NewKeyText() string {
 	return keyPrefix + randomText(keyIDLength) + "_" + randomText(secretLength)
 }
 
-// newAPIKey returns what is kept of a key.
-func newAPIKey(id, secret, owner string, scopes []string, note string, now time.Time) APIKey {
+// newAPIKey returns what is kept of a key that is not confined.
+func newAPIKey(id, secret string, scopes []string, now time.Time) APIKey {
 	return APIKey{
-		ID: id, Hash: sha256.Sum256([]byte(secret)),
-		Owner: owner, Scopes: scopes, Note: note, CreatedAt: now.UTC().Truncate(time.Microsecond),
+		ID: id, Hash: sha256.Sum256([]byte(secret)), Scopes: scopes, CreatedAt: now.UTC().Truncate(time.Microsecond),
 	}
 }
 
@@ -56,9 +59,11 @@ func parseKeyText(text string) (id, secret string, ok bool) {
 		return "", "", false
 	}
 	id, secret, ok = strings.Cut(rest, "_")
-	ok = ok && len(id) == keyIDLength && len(secret) == secretLength && isBase62(id) && isBase62(secret)
+	ok = ok && isKeyID(id) && len(secret) == secretLength && isBase62(secret)
 	return id, secret, ok
 }
+
+func isKeyID(id string) bool { return len(id) == keyIDLength && isBase62(id) }
 
 // matches compares in constant time. The secret has 256 random bits, so one
 // round of a fast hash is enough: there is nothing to guess.
@@ -76,7 +81,7 @@ func (k *APIKey) Allows(scope string) bool {
 func (k *APIKey) Admin() bool { return slices.Contains(k.Scopes, ScopeAdmin) }
 
 // Caller is whom the key acts for.
-func (k *APIKey) Caller() Caller { return Caller{Owner: k.Owner, Admin: k.Admin()} }
+func (k *APIKey) Caller() Caller { return Caller{Owner: k.Owner, Admin: k.Admin(), Key: k.ID} }
 
 const base62 = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 

@@ -31,9 +31,16 @@ type keyWriter interface {
 	FirstKey(ctx context.Context, key APIKey) (made bool, err error)
 }
 
+// keyChanger changes what can be changed of a key, to what the input has, and
+// returns the key. link.ErrNotFound, also for one that is revoked.
+type keyChanger interface {
+	ChangeKey(ctx context.Context, id string, in *KeyInput) (APIKey, error)
+}
+
 type keyStore interface {
 	keyReader
 	keyWriter
+	keyChanger
 }
 
 // Keys makes, checks and revokes API keys. It is safe for concurrent use.
@@ -50,14 +57,16 @@ func NewKeys(store keyStore, now func() time.Time) *Keys {
 // Make stores a new key and returns the text its holder presents, which cannot
 // be had again. An admin key is never confined. Errors: *link.InvalidError,
 // link.ErrUnavailable.
-func (k *Keys) Make(ctx context.Context, owner string, scopes []string, note string) (key APIKey, text string, err error) {
-	scopes, err = checkKey(owner, scopes, note)
+func (k *Keys) Make(ctx context.Context, in *KeyInput) (key APIKey, text string, err error) {
+	scopes, err := in.checkNew()
 	if err != nil {
 		return APIKey{}, "", err
 	}
 	text = NewKeyText()
 	id, secret, _ := parseKeyText(text)
-	key = newAPIKey(id, secret, owner, scopes, note, k.now())
+	key = newAPIKey(id, secret, scopes, k.now())
+	key.Owner = in.Owner.or("")
+	in.Apply(&key)
 	if err := k.store.CreateKey(ctx, key); err != nil {
 		return APIKey{}, "", err
 	}
@@ -78,7 +87,9 @@ func (k *Keys) First(ctx context.Context, text string) (made bool, err error) {
 	if !ok {
 		return false, ErrUnknownKey
 	}
-	return k.store.FirstKey(ctx, newAPIKey(id, secret, "", []string{ScopeAdmin}, "first admin key", k.now()))
+	key := newAPIKey(id, secret, []string{ScopeAdmin}, k.now())
+	key.Note = "first admin key"
+	return k.store.FirstKey(ctx, key)
 }
 
 // Check returns the key that text proves. Errors: ErrUnknownKey,
@@ -109,31 +120,23 @@ func (k *Keys) List(ctx context.Context) ([]APIKey, error) {
 	return slices.DeleteFunc(keys, func(key APIKey) bool { return !key.RevokedAt.IsZero() }), nil
 }
 
+// Change changes a key's note and allowance; it holds for the next call, on every
+// origin. Errors: *link.InvalidError, link.ErrNotFound, link.ErrUnavailable.
+func (k *Keys) Change(ctx context.Context, id string, in *KeyInput) (APIKey, error) {
+	if err := in.check().err(); err != nil {
+		return APIKey{}, err
+	}
+	if !isKeyID(id) {
+		return APIKey{}, link.ErrNotFound
+	}
+	return k.store.ChangeKey(ctx, id, in)
+}
+
 // Revoke ends a key at once, on every origin. Errors: link.ErrNotFound,
 // ErrLastAdmin, link.ErrUnavailable.
 func (k *Keys) Revoke(ctx context.Context, id string) error {
-	if len(id) != keyIDLength || !isBase62(id) {
+	if !isKeyID(id) {
 		return link.ErrNotFound
 	}
 	return k.store.RevokeKey(ctx, id)
-}
-
-// checkKey returns the scopes in order and without repeats, or every fault.
-func checkKey(owner string, scopes []string, note string) ([]string, error) {
-	var f faults
-	if _, err := parseOwner(owner); err != nil {
-		f.add("owner", err.Error())
-	}
-	if _, err := parseText(note, link.MaxTitle); err != nil {
-		f.add("note", err.Error())
-	}
-	all := []string{ScopeLinksRead, ScopeLinksWrite, ScopeStatsRead, ScopeAdmin}
-	if len(scopes) == 0 || slices.ContainsFunc(scopes, func(s string) bool { return !slices.Contains(all, s) }) {
-		f.add("scopes", "must be one or more of links:read, links:write, stats:read and admin")
-	}
-	if owner != "" && slices.Contains(scopes, ScopeAdmin) {
-		f.add("owner", "must be empty for an admin key, which is not confined")
-	}
-	ordered := slices.DeleteFunc(all, func(s string) bool { return !slices.Contains(scopes, s) })
-	return ordered, f.err()
 }

@@ -47,6 +47,9 @@ func parseText(s string, most int) (string, error) {
 
 // parseTags keeps the first of equal tags, in the order given.
 func parseTags(given []string) ([]string, error) {
+	if len(given) > link.MaxTags {
+		return nil, fmt.Errorf("must have at most %d items", link.MaxTags)
+	}
 	var tags []string
 	for i, tag := range given {
 		_, err := parseText(tag, link.MaxTag)
@@ -57,9 +60,6 @@ func parseTags(given []string) ([]string, error) {
 			return nil, fmt.Errorf("item %d must not be empty", i+1)
 		case !slices.Contains(tags, tag):
 			tags = append(tags, tag)
-		}
-		if len(tags) > link.MaxTags {
-			return nil, fmt.Errorf("must have at most %d items", link.MaxTags)
 		}
 	}
 	return tags, nil

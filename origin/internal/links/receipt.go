@@ -86,6 +86,19 @@ func (sp *spread) publishResults(results []Result) {
 		changes[i] = results[i].Change
 	}
 	sp.publish(changes)
+	for i := range results {
+		sp.cover(&results[i])
+	}
+}
+
+// cover has the receipt wait for a link that an earlier call has made. That call
+// may have ended before edges were told.
+func (sp *spread) cover(r *Result) {
+	if !r.Replayed || r.Reused || r.Err != nil {
+		return
+	}
+	at := place{epoch: r.Link.Epoch, shard: feed.Shard(r.Link.Key.Hash())}
+	sp.highest[at] = max(sp.highest[at], r.Link.Version)
 }
 
 // receipt waits for what was asked for. Where nothing was written there is

@@ -23,13 +23,6 @@ type store interface {
 	List(ctx context.Context, f Filter) (Page, error)
 }
 
-// configStore keeps what is on the config shard: the registered domains.
-type configStore interface {
-	Config(ctx context.Context) (*feed.Config, error)
-	// WriteConfig returns nil if the row has the value already.
-	WriteConfig(ctx context.Context, row, value string) (*feed.Change, error)
-}
-
 // purgeStore gives links a new position and leaves them as they are.
 type purgeStore interface {
 	// Purge is for rows that exist; results of others have link.ErrNotFound.
@@ -38,6 +31,15 @@ type purgeStore interface {
 	// KeysByTag lists at most limit keys after one, in their order; owner nil
 	// stands for all owners.
 	KeysByTag(ctx context.Context, owner *string, tag string, after link.Key, limit int) ([]link.Key, error)
+}
+
+// recordStore tells what was written before.
+type recordStore interface {
+	// Answered returns one result for each: empty, if nothing was carried out;
+	// Replayed; or with ErrOtherRequest.
+	Answered(ctx context.Context, asked []Once) ([]Result, error)
+	// History is link.ErrNotFound if there never was such a key.
+	History(ctx context.Context, key link.Key, w Window) (Past, error)
 }
 
 // codeSource makes codes that are neither reserved nor ever repeated by it.
@@ -57,6 +59,7 @@ type Service struct {
 	store      store
 	purges     purgeStore
 	config     configStore
+	records    recordStore
 	codes      codeSource
 	publisher  publisher
 	barrier    barrier
@@ -69,6 +72,7 @@ type Deps struct {
 	Store     store
 	Purges    purgeStore
 	Config    configStore
+	Records   recordStore
 	Codes     codeSource
 	Publisher publisher
 	Barrier   barrier
@@ -83,7 +87,7 @@ type Deps struct {
 // New returns a Service.
 func New(d Deps) *Service {
 	return &Service{
-		store: d.Store, purges: d.Purges, config: d.Config, codes: d.Codes,
+		store: d.Store, purges: d.Purges, config: d.Config, records: d.Records, codes: d.Codes,
 		publisher: d.Publisher, barrier: d.Barrier,
 		publicHost: d.PublicHost, schemes: d.Schemes,
 	}
@@ -94,8 +98,9 @@ const writeTimeout = 20 * time.Second
 
 // write commits the mutations, publishes what they changed and waits for what
 // ack asks for. A caller that goes away meanwhile does not stop it: what is
-// committed must be published.
-func (s *Service) write(ctx context.Context, ms []Mutation, ack Ack) ([]Result, Receipt, error) {
+// committed must be published. The results follow those of before, which are
+// waited for too.
+func (s *Service) write(ctx context.Context, before []Result, ms []Mutation, ack Ack) ([]Result, Receipt, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, Receipt{}, err
 	}
@@ -103,9 +108,13 @@ func (s *Service) write(ctx context.Context, ms []Mutation, ack Ack) ([]Result, 
 	ctx, cancel := context.WithTimeout(whole, writeTimeout)
 	defer cancel()
 	sp := s.spread(ack)
-	results, err := s.store.Write(ctx, ms)
-	if err != nil {
-		return nil, Receipt{}, err
+	results := before
+	if len(ms) > 0 {
+		written, err := s.store.Write(ctx, ms)
+		if err != nil {
+			return nil, Receipt{}, err
+		}
+		results = append(results, written...)
 	}
 	sp.publishResults(results)
 	return results, sp.receipt(whole), nil
@@ -113,7 +122,7 @@ func (s *Service) write(ctx context.Context, ms []Mutation, ack Ack) ([]Result, 
 
 // writeOne is write for a single mutation, whose error it returns.
 func (s *Service) writeOne(ctx context.Context, m Mutation, ack Ack) (Written, error) {
-	results, receipt, err := s.write(ctx, []Mutation{m}, ack)
+	results, receipt, err := s.write(ctx, nil, []Mutation{m}, ack)
 	if err != nil {
 		return Written{}, err
 	}
@@ -125,7 +134,8 @@ func (s *Service) writeOne(ctx context.Context, m Mutation, ack Ack) (Written, e
 
 // Written is a link as a write left it.
 type Written struct {
-	Link    link.Link
-	Reused  bool // found, not made
-	Receipt Receipt
+	Link     link.Link
+	Reused   bool // found, not made
+	Replayed bool // by an earlier call, see Once
+	Receipt  Receipt
 }

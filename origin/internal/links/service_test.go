@@ -3,8 +3,10 @@ package links_test
 import (
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -21,7 +23,9 @@ type memory struct {
 	seq    uint64
 	takes  time.Duration // of a write
 	config map[string]string
-	begun  func(context.Context) // called when a write has begun; may be nil
+
+	batches []int                 // how many rows were written at once
+	begun   func(context.Context) // called when a write has begun; may be nil
 }
 
 func (m *memory) Write(ctx context.Context, ms []links.Mutation) ([]links.Result, error) {
@@ -80,16 +84,45 @@ func (m *memory) List(_ context.Context, f links.Filter) (links.Page, error) {
 }
 
 func (m *memory) Config(context.Context) (*feed.Config, error) {
-	return &feed.Config{Rows: map[string]string{feed.DomainRow("go.example"): `{"host":"go.example"}`, "other": "{}"}}, nil
+	rows := maps.Clone(m.config)
+	rows[feed.DomainRow("go.example")], rows["other"] = `{"host":"go.example"}`, "{}"
+	return feed.NewConfig(1, m.seq, rows), nil
 }
 
-func (m *memory) WriteConfig(_ context.Context, row, value string) (*feed.Change, error) {
-	if m.config[row] == value {
-		return nil, m.fails
+func (m *memory) ConfigRows(_ context.Context, prefix, after string, limit int) (rows []links.ConfigRow, err error) {
+	for _, name := range slices.Sorted(maps.Keys(m.config)) {
+		if strings.HasPrefix(name, prefix) && name > after && len(rows) < limit {
+			rows = append(rows, m.row(name))
+		}
 	}
-	m.config = map[string]string{row: value}
-	m.seq++
-	return &feed.Change{Epoch: 1, Shard: feed.ConfigShard, Seq: m.seq, Key: link.Key{Code: row}, Value: value}, m.fails
+	return rows, m.fails
+}
+
+func (m *memory) row(name string) links.ConfigRow {
+	return links.ConfigRow{Name: name, Value: m.config[name], Epoch: 1, Version: m.seq}
+}
+
+func (m *memory) WriteConfig(_ context.Context, ms []links.ConfigMutation) ([]links.ConfigResult, error) {
+	m.batches = append(m.batches, len(ms))
+	results := make([]links.ConfigResult, len(ms))
+	for i, mutation := range ms {
+		var old *links.ConfigRow
+		if _, ok := m.config[mutation.Row]; ok {
+			r := m.row(mutation.Row)
+			old = &r
+		}
+		value, err := mutation.Merge(old, m.now)
+		if results[i] = (links.ConfigResult{Row: m.row(mutation.Row), Err: err}); err != nil || value == m.config[mutation.Row] {
+			continue
+		}
+		m.seq++
+		if m.config[mutation.Row] = value; value == "" {
+			delete(m.config, mutation.Row)
+		}
+		results[i].Row = m.row(mutation.Row)
+		results[i].Change = &feed.Change{Epoch: 1, Shard: feed.ConfigShard, Seq: m.seq, Key: link.Key{Code: mutation.Row}, Value: value}
+	}
+	return results, m.fails
 }
 
 // counting makes the codes 1, 2, 3 and so on.
@@ -109,16 +142,17 @@ type fixture struct {
 	store     *memory
 	published *recorder
 	waits     *waits
+	ledger    *ledger
 }
 
 func newFixture() fixture {
 	f := fixture{
-		store:     &memory{rows: make(map[link.Key]*link.Link), now: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)},
-		published: &recorder{},
+		store:     &memory{rows: make(map[link.Key]*link.Link), config: make(map[string]string), now: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)},
+		published: &recorder{}, ledger: &ledger{},
 	}
 	f.waits = &waits{published: f.published, receipt: links.Receipt{Ack: links.AckEdges, Edges: 3, Acked: 2}}
 	f.Service = links.New(links.Deps{
-		Store: f.store, Purges: f.store, Config: f.store, Codes: &counting{}, Publisher: f.published, Barrier: f.waits,
+		Store: f.store, Purges: f.store, Config: f.store, Records: f.ledger, Codes: &counting{}, Publisher: f.published, Barrier: f.waits,
 		PublicHost: "wp.example", Schemes: []string{"mailto"},
 	})
 	return f

@@ -33,14 +33,25 @@ type Mutation struct {
 	// Reuse asks for a live link of the same domain, owner, target and options,
 	// without expiry and start, before one is made. It goes with Generate.
 	Reuse bool
+
+	// Once, if it is not nil, lets the mutation succeed once: to be carried out
+	// again, it gets the result that it had, whatever was done since. One of a
+	// call that was spent on another request fails with ErrOtherRequest.
+	Once *Once
+
+	// By and Rollback are for the history: the id of the API key that wishes it,
+	// and whether the content is that of an older version.
+	By       string
+	Rollback bool
 }
 
 // Result is what became of one Mutation.
 type Result struct {
-	Link   link.Link    // as written, or as found when Reused
-	Reused bool         // nothing was written
-	Change *feed.Change // what to publish; nil when nothing was written
-	Err    error
+	Link     link.Link    // as written, or as found when Reused
+	Reused   bool         // nothing was written
+	Replayed bool         // nothing was written now; the rest is as it was the first time, without the Change
+	Change   *feed.Change // what to publish; nil when nothing was written
+	Err      error
 }
 
 // Filter chooses links to list. Empty strings choose all, except in Owner and

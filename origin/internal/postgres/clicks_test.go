@@ -399,7 +399,7 @@ func TestMarksGoLongAfterTheyWereMoved(t *testing.T) {
 
 func TestTopLinksAreThoseOfTheOwner(t *testing.T) {
 	t.Parallel()
-	s := newStore(t)
+	s := registered(t, newStore(t))
 	l := &log{boot: "b", region: "eu"}
 	var visits []visit
 	for i, owner := range []string{"ann", "ben", "ann", "", "ben"} {

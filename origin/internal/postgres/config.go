@@ -28,6 +28,8 @@ type Config struct {
 	// ClickHours is in whole days, besides today; what is left over does not count.
 	ClickHours time.Duration `env:"WAYPOST_CLICKS_HOURS" default:"2160h" min:"48h" max:"876000h" help:"for how long clicks are kept by the hour, and the counts of a deleted link at all; by the day they are kept for ever"`
 
+	HistoryRetention time.Duration `env:"WAYPOST_HISTORY_RETENTION" default:"9600h" min:"24h" max:"876000h" help:"for how long the history of links is kept, of each link the newest thousand changes at most"`
+
 	// Logger is told of counters that are damaged; nil: nobody is.
 	Logger *slog.Logger
 }
@@ -39,6 +41,7 @@ const (
 	defaultStatementTimeout = 5 * time.Second
 	defaultLockTimeout      = 3 * time.Second
 	defaultClickHours       = 90 * day
+	defaultHistoryRetention = 400 * day
 )
 
 // ingestPace is how much longer a statement may take that counts a stretch: it
@@ -53,7 +56,7 @@ func ingestParams(statement time.Duration) map[string]string {
 	return map[string]string{
 		"statement_timeout": millis(statement), "lock_timeout": millis(statement),
 		"idle_in_transaction_session_timeout": millis(statement),
-		"enable_seqscan":                      "off", "enable_hashjoin": "off", "enable_mergejoin": "off",
+		"enable_hashjoin":                     "off", "enable_mergejoin": "off",
 		"work_mem": "16MB",
 	}
 }
@@ -78,6 +81,9 @@ func (c Config) pool() (*pgxpool.Config, error) {
 		// A statement takes a millisecond, and to compile it half a second of a processor, each time: a plan can look
 		// dear enough for that, because a table was never analysed, or by the settings of ingestParams.
 		"jit": "off",
+		// Whatever is asked for has an index, and most of it is in memory, which the planner does not know: it would now
+		// and then read all links instead.
+		"enable_seqscan": "off",
 	})
 	// Not by the context of whoever asked for the connection: the pool goes on
 	// without them, and a server that hangs would keep the connection's place.

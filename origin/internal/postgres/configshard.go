@@ -2,21 +2,58 @@ package postgres
 
 import (
 	"context"
-	"errors"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"waypost/origin/internal/links"
 	"waypost/shared/feed"
-	"waypost/shared/link"
 )
 
-// Config reads all rows of the config shard with their position, in one
-// snapshot.
+// Config returns all rows of the config shard with their position, as they were
+// at one moment after the call began. Every write asks for them, so they are kept:
+// a call reads their position, and of the rows only what came after those it has.
 func (s *Store) Config(ctx context.Context) (*feed.Config, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
+	var epoch, head int64
+	err := s.edges.QueryRow(ctx, `SELECT e.n, h.seq FROM epoch e CROSS JOIN shard_head h WHERE h.shard = $1`,
+		feed.ConfigShard).Scan(&epoch, &head)
+	if err != nil {
+		return nil, translate("config", err)
+	}
+	kept := s.config.Load()
+	if kept != nil && kept.Epoch == unsigned(epoch) && kept.Seq == unsigned(head) {
+		return kept, nil
+	}
+	cfg, err := s.configAfter(ctx, kept)
+	if err != nil {
+		return nil, err
+	}
+	s.config.Store(cfg) // or an older one by another call, which the next one will see to
+	return cfg, nil
+}
+
+// configAfter brings a config up to date, by its changes if these are on one page.
+func (s *Store) configAfter(ctx context.Context, cfg *feed.Config) (*feed.Config, error) {
+	if cfg == nil {
+		return s.wholeConfig(ctx)
+	}
+	page, err := s.Changes(ctx, feed.ConfigShard, cfg.Epoch, cfg.Seq)
+	switch {
+	case err != nil:
+		return nil, err
+	case page.Reset, page.Head-cfg.Seq != uint64(len(page.Rows)):
+		return s.wholeConfig(ctx)
+	}
+	for _, c := range page.Rows {
+		cfg = cfg.With(c)
+	}
+	return cfg, nil
+}
+
+// wholeConfig reads all rows and their position in one snapshot.
+func (s *Store) wholeConfig(ctx context.Context) (*feed.Config, error) {
 	rows, err := s.edges.Query(ctx, `
 		SELECT e.n, h.seq, c.name, c.value
 		FROM epoch e CROSS JOIN shard_head h LEFT JOIN config_row c ON true
@@ -24,73 +61,46 @@ func (s *Store) Config(ctx context.Context) (*feed.Config, error) {
 	if err != nil {
 		return nil, translate("config", err)
 	}
-	cfg := &feed.Config{Rows: make(map[string]string)}
+	values := make(map[string]string)
 	var epoch, head int64
 	var name, value pgtype.Text
 	_, err = pgx.ForEachRow(rows, []any{&epoch, &head, &name, &value}, func() error {
 		if name.Valid {
-			cfg.Rows[name.String] = value.String
+			values[name.String] = value.String
 		}
 		return nil
 	})
 	if err != nil {
 		return nil, translate("config", err)
 	}
-	cfg.Epoch, cfg.Seq = unsigned(epoch), unsigned(head)
-	return cfg, nil
+	return feed.NewConfig(unsigned(epoch), unsigned(head), values), nil
 }
 
-// WriteConfig gives a row of the config shard a value (JSON; "" removes the
-// row) and returns the change to publish, or nil if the row has that value.
-func (s *Store) WriteConfig(ctx context.Context, row, value string) (*feed.Change, error) {
+// ConfigRows reads up to limit rows whose names begin with a prefix, in byte
+// order, after the given name; "" starts.
+func (s *Store) ConfigRows(ctx context.Context, prefix, after string, limit int) ([]links.ConfigRow, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
-	var c *feed.Change
-	err := pgx.BeginFunc(ctx, s.pool, func(tx pgx.Tx) (err error) {
-		c, err = writeConfig(ctx, tx, row, value)
-		return err
-	})
+	rows, err := s.pool.Query(ctx, `SELECT e.n, c.name, c.value, c.version FROM epoch e CROSS JOIN config_row c
+		WHERE c.name >= $1 AND c.name < $2 AND c.name > $3 ORDER BY c.name LIMIT $4`,
+		prefix, beyond(prefix), after, limit)
 	if err != nil {
-		return nil, translate("write config "+row, err)
+		return nil, translate("config rows", err)
 	}
-	return c, nil
+	found, err := pgx.CollectRows(rows, scanConfigRow)
+	return found, translate("config rows", err)
 }
 
-func writeConfig(ctx context.Context, tx pgx.Tx, row, value string) (*feed.Change, error) {
-	var head int64
-	err := tx.QueryRow(ctx, lockHeads, []int16{feed.ConfigShard}).Scan(nil, &head)
-	if err != nil {
-		return nil, err
-	}
-	var epoch int64
-	var now time.Time
-	if err := tx.QueryRow(ctx, readEpoch).Scan(&epoch, &now); err != nil {
-		return nil, err
-	}
-	var old string
-	err = tx.QueryRow(ctx, `SELECT value FROM config_row WHERE name = $1`, row).Scan(&old)
-	existed := err == nil
-	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
-		return nil, err
-	}
-	if old == value {
-		return nil, nil //nolint:nilnil // no change is an answer, documented at WriteConfig
-	}
-	kind := feed.Create
-	if existed {
-		kind = feed.Changed
-	}
-	c := &feed.Change{
-		Epoch: unsigned(epoch), Shard: feed.ConfigShard, Seq: unsigned(head) + 1, Kind: kind,
-		At: feed.Micros(now), Key: link.Key{Code: row}, Value: value,
-	}
-	b := &pgx.Batch{}
-	if value == "" {
-		b.Queue(`DELETE FROM config_row WHERE name = $1`, row)
-	} else {
-		b.Queue(`INSERT INTO config_row (name, value) VALUES ($1, $2)
-			ON CONFLICT (name) DO UPDATE SET value = excluded.value`, row, value)
-	}
-	queueChanges(b, []*feed.Change{c})
-	return c, tx.SendBatch(ctx, b).Close()
+func scanConfigRow(row pgx.CollectableRow) (r links.ConfigRow, err error) {
+	var epoch, version int64
+	err = row.Scan(&epoch, &r.Name, &r.Value, &version)
+	r.Epoch, r.Version = unsigned(epoch), unsigned(version)
+	return r, err
+}
+
+// beyond is the first text, in byte order, after all that begin with a prefix of
+// ASCII.
+func beyond(prefix string) string {
+	last := len(prefix) - 1
+	return prefix[:last] + string(prefix[last]+1)
 }

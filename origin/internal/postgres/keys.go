@@ -11,9 +11,10 @@ import (
 	"waypost/shared/link"
 )
 
-const keyColumns = `id, hash, owner, scopes, note, created_at, revoked_at`
+const keyColumns = `id, hash, owner, scopes, note, create_rate, create_burst, created_at, revoked_at`
 
-const insertKey = `INSERT INTO api_key (id, hash, owner, scopes, note, created_at) VALUES ($1, $2, $3, $4, $5, $6)`
+const insertKey = `INSERT INTO api_key (id, hash, owner, scopes, note, create_rate, create_burst, created_at)
+	VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
 
 // CreateKey stores a new API key.
 func (s *Store) CreateKey(ctx context.Context, key links.APIKey) error {
@@ -82,6 +83,29 @@ func (s *Store) Keys(ctx context.Context) ([]links.APIKey, error) {
 	return keys, translate("keys", err)
 }
 
+// ChangeKey changes what the input has of fields that can be changed. Errors:
+// link.ErrNotFound, also for a key that is revoked.
+func (s *Store) ChangeKey(ctx context.Context, id string, in *links.KeyInput) (links.APIKey, error) {
+	ctx, cancel := s.bounded(ctx)
+	defer cancel()
+	var to links.APIKey
+	in.Apply(&to)
+	rows, err := s.pool.Query(ctx, `UPDATE api_key SET
+			note = CASE WHEN $2 THEN $3 ELSE note END,
+			create_rate = CASE WHEN $4 THEN $5 ELSE create_rate END,
+			create_burst = CASE WHEN $6 THEN $7 ELSE create_burst END
+		WHERE id = $1 AND revoked_at IS NULL RETURNING `+keyColumns,
+		id, in.Note.Set, to.Note, in.CreateRate.Set, to.CreateRate, in.CreateBurst.Set, to.CreateBurst)
+	if err != nil {
+		return links.APIKey{}, translate("change key", err)
+	}
+	key, err := pgx.CollectExactlyOneRow(rows, scanKey)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return links.APIKey{}, link.ErrNotFound
+	}
+	return key, translate("change key", err)
+}
+
 const isLastAdmin = `SELECT 'admin' = ANY (k.scopes) AND NOT EXISTS (
 	SELECT FROM api_key o WHERE o.id <> k.id AND o.revoked_at IS NULL AND 'admin' = ANY (o.scopes)
 ) FROM api_key k WHERE k.id = $1 AND k.revoked_at IS NULL`
@@ -120,14 +144,14 @@ func keyValues(key links.APIKey) []any {
 	if scopes == nil {
 		scopes = []string{}
 	}
-	return []any{key.ID, key.Hash[:], key.Owner, scopes, key.Note, key.CreatedAt}
+	return []any{key.ID, key.Hash[:], key.Owner, scopes, key.Note, key.CreateRate, key.CreateBurst, key.CreatedAt}
 }
 
 func scanKey(row pgx.CollectableRow) (links.APIKey, error) {
 	var key links.APIKey
 	var hash []byte
 	var created, revoked pgtype.Timestamptz
-	err := row.Scan(&key.ID, &hash, &key.Owner, &key.Scopes, &key.Note, &created, &revoked)
+	err := row.Scan(&key.ID, &hash, &key.Owner, &key.Scopes, &key.Note, &key.CreateRate, &key.CreateBurst, &created, &revoked)
 	copy(key.Hash[:], hash)
 	key.CreatedAt, key.RevokedAt = utc(created), utc(revoked)
 	return key, err

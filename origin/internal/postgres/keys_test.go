@@ -50,7 +50,7 @@ func TestAKeyIsReadAsItWasMadeUntilRevoked(t *testing.T) {
 	s := newStore(t)
 	want := links.APIKey{
 		ID: "abc", Hash: [32]byte{1, 2, 31: 3}, Owner: "ann", Scopes: []string{links.ScopeLinksRead, links.ScopeLinksWrite},
-		Note: "for ann", CreatedAt: time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC),
+		Note: "for ann", CreateRate: 0.5, CreateBurst: 1000, CreatedAt: time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC),
 	}
 	if err := s.CreateKey(t.Context(), want); err != nil {
 		t.Fatalf("CreateKey: %v", err)
@@ -119,5 +119,38 @@ func TestOneAdminKeyOutlivesAllRevocations(t *testing.T) {
 	}
 	if err := s.RevokeKey(t.Context(), "reader"); err != nil {
 		t.Errorf("RevokeKey of a key that is no admin's: %v", err)
+	}
+}
+
+func TestAKeyIsChangedInWhatIsGiven(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	want := links.APIKey{ID: "abc", Scopes: []string{links.ScopeLinksWrite}, Note: "old", CreateRate: 2, CreatedAt: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	if err := s.CreateKey(t.Context(), want); err != nil {
+		t.Fatalf("CreateKey: %v", err)
+	}
+	for _, in := range []links.KeyInput{
+		{},
+		{Note: links.Value("new")},
+		{CreateRate: links.Value(0.25), CreateBurst: links.Value(int64(7))},
+		{Note: links.Field[string]{Set: true}, CreateRate: links.Field[float64]{Set: true}},
+		{Owner: links.Value("bob"), Scopes: links.Value([]string{links.ScopeAdmin})},
+	} {
+		in.Apply(&want)
+		got, err := s.ChangeKey(t.Context(), "abc", &in)
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("ChangeKey(%+v) = %+v, %v, want %+v", in, got, err, want)
+		}
+		if read, err := s.Key(t.Context(), "abc"); err != nil || !reflect.DeepEqual(read, want) {
+			t.Errorf("Key = %+v, %v, want %+v", read, err, want)
+		}
+	}
+	if err := s.RevokeKey(t.Context(), "abc"); err != nil {
+		t.Fatalf("RevokeKey: %v", err)
+	}
+	for _, id := range []string{"abc", "other"} {
+		if _, err := s.ChangeKey(t.Context(), id, &links.KeyInput{Note: links.Value("x")}); !errors.Is(err, link.ErrNotFound) {
+			t.Errorf("ChangeKey(%s) = %v, want ErrNotFound", id, err)
+		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"testing"
 
+	"waypost/deploy/services"
 	"waypost/origin/internal/links"
 	"waypost/origin/internal/postgres"
 	"waypost/shared/link"
@@ -38,7 +39,7 @@ func list(t *testing.T, s *postgres.Store, f links.Filter) []string {
 
 func TestListFilters(t *testing.T) {
 	t.Parallel()
-	s := newStore(t)
+	s := registered(t, newStore(t))
 	for _, l := range []link.Link{
 		{Key: link.Key{Code: "a"}, Target: "https://one.example/", Owner: "ann", Tags: []string{"x", "y"}},
 		{Key: link.Key{Code: "b"}, Target: "https://two.example/100%25", Owner: "ben", Tags: []string{"x"}},
@@ -189,6 +190,44 @@ func TestAListByClicksHasTheMostClickedFirst(t *testing.T) {
 		_, err := s.List(t.Context(), links.Filter{Sort: sort, Limit: 3, Cursor: page.Next})
 		if _, ok := errors.AsType[*link.InvalidError](err); !ok {
 			t.Errorf("a cursor of a list by clicks for sort %q: %v, want an InvalidError", sort, err)
+		}
+	}
+}
+
+func TestTwoLettersAreLookedForPageByPage(t *testing.T) {
+	t.Parallel()
+	url := services.Postgres(t)
+	s := openStore(t, url)
+	exec(t, url, `INSERT INTO links (link_id, domain, code, shard, version, generated, target, target_hash, status, enabled,
+			owner, title, tags, query, suffix, class, clicks, expired_url, max_clicks, created_at, updated_at)
+		SELECT id, '', 'k' || id, id % 64, 1, true, 'https://a.example/', 0, 302, true, CASE WHEN id % 12000 IN (1, 2) THEN 'ann' ELSE '' END,
+			CASE WHEN id IN (2, 5, 5001) THEN 'ZZ' ELSE '' END, CASE WHEN id = 2 THEN ARRAY['x'] ELSE '{}' END,
+			'off', 'off', 'available', true, '', 0, '2026-01-01'::timestamptz + id * interval '1 second', now()
+		FROM generate_series(1, 12000) id`)
+	var pages []int
+	f := links.Filter{Search: "zz", Limit: 10}
+	for {
+		page, err := s.List(t.Context(), f)
+		if err != nil {
+			t.Fatalf("List: %v", err)
+		}
+		pages = append(pages, len(page.Links))
+		if f.Cursor = page.Next; f.Cursor == "" {
+			break
+		}
+	}
+	// 12,000 to 7,001, then to 2,001, then the rest.
+	if want := []int{0, 1, 2}; !slices.Equal(pages, want) {
+		t.Errorf("links on the pages: %v, want %v", pages, want)
+	}
+	// What is found by something else is there at once.
+	ann := "ann"
+	for name, f := range map[string]links.Filter{
+		"tag": {Search: "zz", Tag: "x"}, "owner": {Search: "zz", Owner: &ann}, "owner, by clicks": {Search: "zz", Owner: &ann, Sort: "clicks"},
+	} {
+		f.Limit = 10
+		if page, err := s.List(t.Context(), f); err != nil || len(page.Links) != 1 || page.Next != "" {
+			t.Errorf("%s: %d links, next %q, %v, want one and none", name, len(page.Links), page.Next, err)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"waypost/deploy/services"
 	"waypost/origin/internal/links"
 	"waypost/origin/internal/postgres"
+	"waypost/shared/feed"
 	"waypost/shared/link"
 )
 
@@ -91,6 +92,28 @@ func remove(key link.Key) links.Mutation {
 		l.DeletedAt = now
 		return &l, nil
 	}}
+}
+
+// setRow gives a row of the config shard a value, "" for none.
+func setRow(row, value string) links.ConfigMutation {
+	return links.ConfigMutation{Row: row, Merge: func(*links.ConfigRow, time.Time) (string, error) { return value, nil }}
+}
+
+// mustSetRow carries out setRow and returns its change.
+func mustSetRow(tb testing.TB, s *postgres.Store, row, value string) *feed.Change {
+	tb.Helper()
+	results, err := s.WriteConfig(tb.Context(), []links.ConfigMutation{setRow(row, value)})
+	if err != nil || results[0].Err != nil {
+		tb.Fatalf("WriteConfig %s: %+v, %v", row, results, err)
+	}
+	return results[0].Change
+}
+
+// registered is the store with go.example registered.
+func registered(tb testing.TB, s *postgres.Store) *postgres.Store {
+	tb.Helper()
+	mustSetRow(tb, s, feed.DomainRow("go.example"), `{"host":"go.example"}`)
+	return s
 }
 
 // write carries out one mutation.

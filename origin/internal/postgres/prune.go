@@ -19,7 +19,8 @@ const (
 // Prune makes what will soon be needed and drops what is not any more: the
 // outbox has a partition for today and each of the coming three days, changes
 // are kept for seven whole days, rows of edges for a day after they left, and of
-// clicks what pruneClicks says. It is for every origin to call, about once an
+// clicks what pruneClicks says, histories as pruneHistory says, and answers of
+// calls that are carried out once for a day. It is for every origin to call, about once an
 // hour, at the same time if it comes to that.
 //
 // It does as much as it can. What it gets no turn for in 100 ms, or seconds where
@@ -37,6 +38,8 @@ func (s *Store) Prune(ctx context.Context) error {
 		s.pruneDefault(ctx, outboxPartitions(), oldest),
 		s.pruneMembers(ctx),
 		s.pruneClicks(ctx, today),
+		s.pruneHistory(ctx),
+		s.pruneOnce(ctx),
 	)
 }
 

@@ -24,7 +24,7 @@ func purge(t *testing.T, s *postgres.Store, keys ...link.Key) []links.Result {
 
 func TestAPurgeIsAPositionThatLeavesTheRowAsItIs(t *testing.T) {
 	t.Parallel()
-	s := newStore(t)
+	s := registered(t, newStore(t))
 	live, deleted, none := link.Key{Code: "live"}, link.Key{Domain: "go.example", Code: "deleted"}, link.Key{Code: "none"}
 	mustWrite(t, s, create(live, content("https://a.example/")))
 	mustWrite(t, s, create(deleted, content("https://a.example/")))

@@ -61,12 +61,16 @@ func (c *criteria) lock() int64 {
 	return targetHash(strings.Join([]string{"reuse", c.domain, c.owner, c.target}, "\x00"))
 }
 
-// queueLocks queues the locks of a transaction's criteria, in ascending order.
+// queueLocks queues the locks of a transaction's criteria, and of what it is to
+// do once, in ascending order.
 func queueLocks(b *pgx.Batch, jobs []*job) {
 	var locks []int64
 	for _, j := range jobs {
 		if j.reuse != nil {
 			locks = append(locks, j.reuse.lock())
+		}
+		if j.m.Once != nil {
+			locks = append(locks, onceLock(j.m.Once))
 		}
 	}
 	slices.Sort(locks)

@@ -56,11 +56,12 @@ func (r *linkRow) link(epoch uint64) link.Link {
 }
 
 // body is what changes and entries of the link carry: nothing of a tombstone, and
-// of a link with max_clicks not where it leads, which only a use is told.
+// of a link with max_clicks not where it leads, which only a use is told, but for
+// what blocks are looked up by.
 func body(l *link.Link) feed.Body {
 	b := usedBody(l)
 	if b.Limited {
-		b.Target = ""
+		b.Target, b.Sites = "", feed.PackSites(b.Target)
 	}
 	return b
 }

@@ -19,12 +19,13 @@ import (
 type statements struct {
 	mu   sync.Mutex
 	sent []string
+	args [][]any // of each
 }
 
 func (s *statements) TraceQueryStart(ctx context.Context, _ *pgx.Conn, data pgx.TraceQueryStartData) context.Context {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.sent = append(s.sent, data.SQL)
+	s.sent, s.args = append(s.sent, data.SQL), append(s.args, data.Args)
 	return ctx
 }
 
@@ -32,11 +33,16 @@ func (s *statements) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEnd
 
 // take returns what was sent since the last call.
 func (s *statements) take() []string {
+	sent, _ := s.takeWithArgs()
+	return sent
+}
+
+func (s *statements) takeWithArgs() (sent []string, args [][]any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	sent := s.sent
-	s.sent = nil
-	return sent
+	sent, args = s.sent, s.args
+	s.sent, s.args = nil, nil
+	return sent, args
 }
 
 // open opens a migrated store whose statements are recorded.

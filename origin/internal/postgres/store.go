@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"waypost/shared/feed"
 )
 
 // Store is PostgreSQL as the origin sees it. All methods are safe for
@@ -20,9 +22,13 @@ type Store struct {
 	timeout    time.Duration // of one call, or one transaction
 	ingestTime time.Duration // of one ApplyStretch
 	keepHours  time.Duration // for how long clicks are kept by the hour
+	keepPast   time.Duration // for how long histories are kept
+	reach      reach         // of lists
 	loads      atomic.Uint64
 	counted    struct{ stretches, clicks, repeated, moved atomic.Uint64 }
 	damages    *damages
+
+	config atomic.Pointer[feed.Config] // as it was last asked for; nil before
 }
 
 const (
@@ -58,7 +64,10 @@ func connect(ctx context.Context, cfg Config, poolConfig *pgxpool.Config) (*Stor
 	maps.Copy(clickConfig.ConnConfig.RuntimeParams, ingestParams(ingest))
 	s := &Store{
 		timeout: cfg.statementTimeout() + answerTime, ingestTime: ingest + answerTime,
-		keepHours: or(cfg.ClickHours, defaultClickHours), damages: newDamages(cfg.Logger),
+		damages:   newDamages(cfg.Logger),
+		keepHours: or(cfg.ClickHours, defaultClickHours),
+		keepPast:  or(cfg.HistoryRetention, defaultHistoryRetention),
+		reach:     reach{near: nearLinks, far: farLinks, only: onlyLinks},
 	}
 	for _, p := range []struct {
 		place  **pgxpool.Pool

@@ -12,7 +12,7 @@ import (
 
 func TestALinkIsReadAsItWasWritten(t *testing.T) {
 	t.Parallel()
-	s := newStore(t)
+	s := registered(t, newStore(t))
 	l := &link.Link{
 		Target: "https://example.com/a?b=c#d", Status: 307, Enabled: true, Owner: "ann", Title: "Tïtle",
 		Tags: []string{"x", "y z"}, Query: link.QueryTarget, Suffix: link.SuffixAppend, Class: link.Strict, Clicks: true,

@@ -9,7 +9,7 @@ import (
 
 func TestKeysAreFoundByTag(t *testing.T) {
 	t.Parallel()
-	s := newStore(t)
+	s := registered(t, newStore(t))
 	tagged := func(domain, code, owner string, tags ...string) {
 		l := content("https://a.example/")
 		l.Owner, l.Tags = owner, tags

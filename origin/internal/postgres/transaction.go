@@ -29,16 +29,21 @@ type transaction struct {
 	heads    map[int]uint64 // last positions, moved on as jobs take theirs
 	held     map[link.Key]*held
 	reusable map[*job]*linkRow
+	answered map[*job]links.Result // of those that were carried out once
+
+	registered map[string]bool // rows of domains, held
 
 	outcome  map[*job]links.Result
 	collided []*job
 	changes  []*feed.Change
+	history  histories
 }
 
 // held is what there is of a key under its shard's lock.
 type held struct {
-	row   linkRow
-	newID pgtype.Int8 // for a new link; null where a live one has the key
+	row     linkRow
+	newID   pgtype.Int8 // for a new link; null where a live one has the key
+	history pgtype.Int8 // of the key; null where there is no row
 }
 
 // run does the transaction in the order that the protocol rests on: locks, then
@@ -54,11 +59,13 @@ func (s *Store) run(ctx context.Context, t *transaction) error {
 	if err := t.read(ctx, tx); err != nil {
 		return translate("write", err)
 	}
-	writes := t.decide()
-	if len(t.changes) == 0 {
+	writes, err := t.decide()
+	if err != nil {
+		return err
+	}
+	if writes.Len() == 0 {
 		return nil
 	}
-	queueChanges(writes, t.changes)
 	if err := tx.SendBatch(ctx, writes).Close(); err != nil {
 		return translate("write", err)
 	}
@@ -73,6 +80,7 @@ func (t *transaction) read(ctx context.Context, tx pgx.Tx) error {
 	t.heads = make(map[int]uint64)
 	t.held = make(map[link.Key]*held, len(t.jobs))
 	t.reusable = make(map[*job]*linkRow)
+	t.answered = make(map[*job]links.Result)
 	var shards []int16
 	domains, codes := make([]string, len(t.jobs)), make([]string, len(t.jobs))
 	for i, j := range t.jobs {
@@ -90,6 +98,7 @@ func (t *transaction) read(ctx context.Context, tx pgx.Tx) error {
 		})
 		return err
 	})
+	t.queueDomains(b)
 	b.Queue(readEpoch).QueryRow(func(row pgx.Row) error {
 		var epoch int64
 		err := row.Scan(&epoch, &t.now)
@@ -98,19 +107,21 @@ func (t *transaction) read(ctx context.Context, tx pgx.Tx) error {
 	})
 	b.Queue(`
 		SELECT k.domain, k.code,
-			CASE WHEN l.link_id IS NULL OR l.deleted_at IS NOT NULL THEN nextval('link_id_seq') END, `+linkColumns+`
+			CASE WHEN l.link_id IS NULL OR l.deleted_at IS NOT NULL THEN nextval('link_id_seq') END,
+			coalesce(l.history_id, l.link_id), `+linkColumns+`
 		FROM unnest($1::text[], $2::text[]) k(domain, code) LEFT JOIN links l USING (domain, code)`,
 		domains, codes).Query(func(rows pgx.Rows) error {
 		for rows.Next() {
 			var key link.Key
 			h := &held{}
-			if err := rows.Scan(append([]any{&key.Domain, &key.Code, &h.newID}, h.row.dest()...)...); err != nil {
+			if err := rows.Scan(append([]any{&key.Domain, &key.Code, &h.newID, &h.history}, h.row.dest()...)...); err != nil {
 				return err
 			}
 			t.held[key] = h
 		}
 		return rows.Err()
 	})
+	t.queueOnce(b)
 	for _, j := range t.jobs {
 		if j.reuse != nil {
 			r := &linkRow{}
@@ -122,11 +133,15 @@ func (t *transaction) read(ctx context.Context, tx pgx.Tx) error {
 }
 
 // decide applies the jobs' rules to what was read, gives positions to those that
-// succeed, and returns the writes of their rows.
-func (t *transaction) decide() *pgx.Batch {
+// succeed, and returns all that is to be written.
+func (t *transaction) decide() (*pgx.Batch, error) {
 	b := &pgx.Batch{}
 	t.outcome = make(map[*job]links.Result, len(t.jobs))
 	for _, j := range t.jobs {
+		if r, done := t.answered[j]; done {
+			t.outcome[j] = r
+			continue
+		}
 		if r := t.reusable[j]; r != nil && r.found() {
 			t.outcome[j] = links.Result{Link: r.link(t.epoch), Reused: true}
 			continue
@@ -146,6 +161,9 @@ func (t *transaction) decide() *pgx.Batch {
 			old = &l
 		}
 		merged, err := j.m.Merge(old, t.now)
+		if err == nil {
+			err = t.homeless(j.key.Domain, old, merged)
+		}
 		if err != nil {
 			t.outcome[j] = links.Result{Err: err}
 			continue
@@ -155,8 +173,15 @@ func (t *transaction) decide() *pgx.Batch {
 		t.changes = append(t.changes, c)
 		t.outcome[j] = links.Result{Link: l, Change: c}
 		queueRow(b, j, old == nil, &l)
+		if err := t.remember(j, h, old, &l); err != nil {
+			return nil, err
+		}
 	}
-	return b
+	if len(t.changes) > 0 {
+		queueChanges(b, t.changes)
+	}
+	t.history.queue(b, t.now)
+	return b, t.queueAnswers(b)
 }
 
 // place completes the content that a job's rules made: identity, times and
@@ -244,10 +269,11 @@ const insertLink = `
 	ON CONFLICT (domain, code) DO NOTHING`
 
 // updateLink keeps shard, and whether the code was generated, unless an alias
-// takes the place of a tombstone.
+// takes the place of a tombstone, whose history it goes on with.
 const updateLink = `
 	UPDATE links SET link_id = $3, version = $4, generated = generated AND link_id = $3 OR $5,
 		target = $6, target_hash = $7, status = $8, enabled = $9, owner = $10, title = $11, tags = $12,
 		query = $13, suffix = $14, class = $15, clicks = $16, starts_at = $17, expires_at = $18, expired_url = $19,
-		max_clicks = $20, created_at = $21, updated_at = $22, deleted_at = $23
+		max_clicks = $20, created_at = $21, updated_at = $22, deleted_at = $23,
+		history_id = CASE WHEN link_id = $3 THEN history_id ELSE coalesce(history_id, link_id) END
 	WHERE domain = $1 AND code = $2 AND shard = $24`

@@ -65,8 +65,9 @@ func calls(s *postgres.Store) map[string]func(context.Context) error {
 			_, _, err := s.ApplyStretch(ctx, &click.Stretch{Boot: rand.Text(), To: 1})
 			return err
 		},
+		"ConfigRows": func(ctx context.Context) error { _, err := s.ConfigRows(ctx, "domain/", "", 1); return err },
 		"WriteConfig": func(ctx context.Context) error {
-			_, err := s.WriteConfig(ctx, "row", `{"at":"`+time.Now().String()+`"}`)
+			_, err := s.WriteConfig(ctx, []links.ConfigMutation{setRow("row", `{"at":"`+time.Now().String()+`"}`)})
 			return err
 		},
 		"Write": func(ctx context.Context) error {

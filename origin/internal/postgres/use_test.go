@@ -69,7 +69,7 @@ func TestOneOfFiftyTakesTheLastUse(t *testing.T) {
 
 func TestALimitThatIsChangedCountsAsItIs(t *testing.T) {
 	t.Parallel()
-	s := newStore(t)
+	s := registered(t, newStore(t))
 	key := link.Key{Domain: "go.example", Code: "k"}
 	limit := func(most int64) { mustWrite(t, s, update(key, func(l *link.Link) { l.MaxClicks = most })) }
 	check := func(step string, want ...feed.Verdict) {

@@ -95,7 +95,7 @@ func TestConcurrentChangesOfDifferentFieldsLoseNone(t *testing.T) {
 
 func TestAGeneratedCodeIsChosenAnewWhereOneIsTaken(t *testing.T) {
 	t.Parallel()
-	s := newStore(t)
+	s := registered(t, newStore(t))
 	alias, tombstone := link.Key{Code: "q0V"}, link.Key{Code: "q0W"}
 	mustWrite(t, s, create(alias, content("https://alias.example/")))
 	mustWrite(t, s, create(tombstone, content("https://gone.example/")))
@@ -211,7 +211,7 @@ func TestParallelReuseMakesOneLinkUntilItIsDeleted(t *testing.T) {
 
 func TestReuseFindsOnlyWhatWasAskedFor(t *testing.T) {
 	t.Parallel()
-	s := newStore(t)
+	s := registered(t, newStore(t))
 	var random codes.Random
 	reuse := func(domain string, change func(*link.Link)) links.Mutation {
 		l := content("https://a.example/")

@@ -18,23 +18,37 @@ type document struct {
 	}
 	Paths      map[string]map[string]operation
 	Components struct {
-		Schemas map[string]*schema
+		Schemas   map[string]*schema
+		Responses map[string]response
+		Headers   map[string]header
 	}
 }
 
 type operation struct {
 	OperationID string `json:"operationId"`
+	Tags        []string
 	Summary     string
 	Description string
 	Parameters  []parameter
 	RequestBody struct {
-		Content map[string]struct{ Schema *schema }
+		Content map[string]content
 	} `json:"requestBody"`
-	Responses map[string]struct {
-		Description string
-		Headers     map[string]struct{ Schema *schema }
-		Content     map[string]struct{ Schema *schema }
-	}
+	Responses map[string]response
+}
+
+type content struct{ Schema *schema }
+
+type response struct {
+	Ref         string `json:"$ref"`
+	Description string
+	Headers     map[string]header
+	Content     map[string]content
+}
+
+type header struct {
+	Ref         string `json:"$ref"`
+	Description string
+	Schema      *schema
 }
 
 type parameter struct {
@@ -51,12 +65,15 @@ type schema struct {
 	Enum        []any
 	Items       *schema
 	OneOf       []*schema `json:"oneOf"`
+	AnyOf       []*schema `json:"anyOf"`
+	Examples    []any
 	Properties  map[string]*schema
 	Required    []string
 	Minimum     *float64
 	Maximum     *float64
 	MaxLength   *int `json:"maxLength"`
 	MaxItems    *int `json:"maxItems"`
+	MinItems    int  `json:"minItems"`
 	Default     any
 }
 
@@ -73,6 +90,31 @@ func (w *words) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*[]string)(w))
 }
 
+// follow puts what is referred to in the place of references to answers and headers.
+func (d *document) follow() {
+	for _, response := range d.Components.Responses {
+		d.followHeaders(response)
+	}
+	for _, methods := range d.Paths {
+		for _, op := range methods {
+			for status, response := range op.Responses {
+				if response.Ref != "" {
+					op.Responses[status] = d.Components.Responses[refName(response.Ref)]
+				}
+				d.followHeaders(response)
+			}
+		}
+	}
+}
+
+func (d *document) followHeaders(r response) {
+	for name, header := range r.Headers {
+		if header.Ref != "" {
+			r.Headers[name] = d.Components.Headers[refName(header.Ref)]
+		}
+	}
+}
+
 // kind says what a value looks like, in words.
 func (s *schema) kind() string {
 	if s == nil {
@@ -80,6 +122,13 @@ func (s *schema) kind() string {
 	}
 	if s.Ref != "" {
 		return refName(s.Ref)
+	}
+	if len(s.AnyOf) > 0 {
+		var kinds []string
+		for _, choice := range s.AnyOf {
+			kinds = append(kinds, choice.kind())
+		}
+		return strings.Join(kinds, " or ")
 	}
 	kind := strings.Join(s.Type, " or ")
 	if s.Items != nil {
@@ -115,6 +164,9 @@ func (s *schema) bounds() string {
 	enum := s.Enum
 	if s.Items != nil && enum == nil {
 		enum = s.Items.Enum
+	}
+	for _, choice := range s.AnyOf {
+		enum = append(enum, choice.Enum...)
 	}
 	var names []string
 	for _, v := range enum {

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bytes"
 	"crypto/sha256"
 	_ "embed" // the page's template and style
 	"encoding/base64"
@@ -10,6 +11,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -26,16 +28,23 @@ type view struct {
 	Title, Description, Version string
 	Base                        string // path before that of every operation
 	Style                       template.CSS
-	Operations                  []operationView
+	Groups                      []groupView
 	Schemas                     []schemaView
 }
 
+// groupView are the operations about one thing.
+type groupView struct {
+	Name       string
+	Operations []operationView
+}
+
 type operationView struct {
+	Call, Answer                           string // examples; Answer may be ""
 	ID, Method, Path, Summary, Description string
 	Parameters                             []fieldView
 	Body                                   string // name of its schema; "" for none
 	Media                                  string
-	Answers                                []answerView
+	Answers, Problems                      []answerView
 }
 
 type fieldView struct {
@@ -79,11 +88,15 @@ func New(openAPI []byte) (http.Handler, error) {
 		asked.Server, asked.Alias = server(r), freshAlias()
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		w.Header().Set("Content-Security-Policy", policy)
-		_ = t.Execute(w, asked) // it did above, so it fails only if the client is gone
+		var page bytes.Buffer
+		_ = t.Execute(&page, asked) // it did above
+		w.Header().Set("Content-Length", strconv.Itoa(page.Len()))
+		_, _ = w.Write(page.Bytes()) // fails only if the client is gone
 	}), nil
 }
 
 func (d *document) view() view {
+	d.follow()
 	v := view{
 		Title: d.Info.Title, Description: d.Info.Description, Version: d.Info.Version,
 		Style: template.CSS(pageCSS), //nolint:gosec // embedded, not from outside
@@ -94,18 +107,42 @@ func (d *document) view() view {
 	for _, path := range sortedKeys(d.Paths) {
 		for _, method := range []string{"get", "post", "put", "patch", "delete"} {
 			if op, ok := d.Paths[path][method]; ok {
-				v.Operations = append(v.Operations, op.view(strings.ToUpper(method), v.Base+path))
+				v.add(op.group(), op.view(d, strings.ToUpper(method), v.Base+path))
 			}
 		}
 	}
+	slices.SortStableFunc(v.Groups, func(a, b groupView) int { // what there is most of is looked for most
+		return len(b.Operations) - len(a.Operations)
+	})
 	for _, name := range sortedKeys(d.Components.Schemas) {
 		v.Schemas = append(v.Schemas, d.Components.Schemas[name].view(name))
 	}
 	return v
 }
 
-func (op *operation) view(method, path string) operationView {
-	v := operationView{ID: op.OperationID, Method: method, Path: path, Summary: op.Summary, Description: op.Description}
+// add puts the operation to the others of its group.
+func (v *view) add(group string, op operationView) {
+	i := slices.IndexFunc(v.Groups, func(g groupView) bool { return g.Name == group })
+	if i < 0 {
+		i = len(v.Groups)
+		v.Groups = append(v.Groups, groupView{Name: group})
+	}
+	v.Groups[i].Operations = append(v.Groups[i].Operations, op)
+}
+
+// group is what the operation is about, in a word.
+func (op *operation) group() string {
+	if len(op.Tags) == 0 {
+		return ""
+	}
+	return op.Tags[0]
+}
+
+func (op *operation) view(d *document, method, path string) operationView {
+	v := operationView{
+		ID: op.OperationID, Method: method, Path: path, Summary: op.Summary, Description: op.Description,
+		Call: op.call(d, method, path), Answer: op.answer(d),
+	}
 	for _, p := range op.Parameters {
 		v.Parameters = append(v.Parameters, fieldView{
 			Name: p.Name, In: p.In, Kind: p.Schema.kind(), Bounds: p.Schema.bounds(),
@@ -126,7 +163,11 @@ func (op *operation) view(method, path string) operationView {
 				answer.Headers = append(answer.Headers, fieldView{Name: name, Description: s.Description})
 			}
 		}
-		v.Answers = append(v.Answers, answer)
+		if status[0] == '2' || status[0] == '3' {
+			v.Answers = append(v.Answers, answer)
+		} else {
+			v.Problems = append(v.Problems, answer)
+		}
 	}
 	return v
 }

@@ -89,8 +89,8 @@ func TestFirstStepsOfTwoReadersDoNotMeet(t *testing.T) {
 	t.Parallel()
 	alias := regexp.MustCompile(`hello-[a-z2-7]{6}\b`)
 	first, second := alias.FindAllString(page(t), -1), alias.FindAllString(page(t), -1)
-	if len(first) != 6 || len(second) != 6 || first[0] == second[0] {
-		t.Fatalf("aliases %v and %v, want each six times and different ones", first, second)
+	if len(first) == 0 || len(first) != len(second) || first[0] == second[0] {
+		t.Fatalf("aliases %v and %v, want different ones, equally often", first, second)
 	}
 	for _, a := range first {
 		if a != first[0] {

@@ -1,0 +1,43 @@
+package api
+
+import (
+	"encoding/base64"
+	"unicode/utf8"
+
+	"waypost/origin/internal/links"
+	"waypost/shared/link"
+)
+
+// maxPlace bounds a cursor of a list by name, in bytes.
+const maxPlace = 512
+
+// after is the place that the cursor names.
+func (p Page) after() (links.Place, error) {
+	if p.Cursor == "" {
+		return links.Place{}, nil
+	}
+	name, err := base64.RawURLEncoding.Strict().DecodeString(p.Cursor)
+	if err != nil || len(p.Cursor) > maxPlace || !isName(name) {
+		return links.Place{}, faulty([]link.FieldError{{Field: "cursor", Reason: "is not one that this list gave out"}})
+	}
+	return links.Place{Started: true, Name: string(name)}, nil
+}
+
+// isName reports whether the bytes can be stored as text.
+func isName(b []byte) bool {
+	for _, c := range b {
+		if c < ' ' {
+			return false
+		}
+	}
+	return utf8.Valid(b)
+}
+
+// nextCursor is the cursor of a place; nil where there is no next page.
+func nextCursor(next links.Place) *string {
+	if !next.Started {
+		return nil
+	}
+	cursor := base64.RawURLEncoding.EncodeToString([]byte(next.Name))
+	return &cursor
+}

@@ -1,0 +1,3 @@
+// Package limit says how fast API keys may create links, for all origins
+// together.
+package limit

@@ -1,0 +1,2 @@
+// Package qr draws texts as QR codes.
+package qr

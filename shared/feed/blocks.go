@@ -1,0 +1,141 @@
+package feed
+
+import (
+	"encoding/binary"
+	"iter"
+	"sync/atomic"
+
+	"waypost/shared/link"
+)
+
+// Blocks is the list of hosts that no link may lead to, at one position of the
+// config shard. It is immutable; nil is the empty list.
+type Blocks struct {
+	epoch, seq uint64 // of the change that made it what it is, or at which it was read whole
+	hosts      paged[uint64, blockBits]
+}
+
+func newBlocks(epoch, seq uint64, hosts paged[uint64, blockBits]) *Blocks {
+	if hosts.n == 0 {
+		return nil
+	}
+	return &Blocks{epoch: epoch, seq: seq, hosts: hosts}
+}
+
+// with is the list after a change of a source's row of a host; block is nil if
+// the row is no more.
+func (b *Blocks) with(epoch, seq uint64, host string, source BlockSource, block *Block) *Blocks {
+	var hosts paged[uint64, blockBits]
+	if b != nil {
+		hosts = b.hosts
+	}
+	hash := blockHash(host)
+	before, _ := hosts.value(hash, hash)
+	if bits := before&^source.mask() | block.bits(source); bits == 0 {
+		hosts = hosts.without(hash, hash)
+	} else {
+		hosts = hosts.with(hash, hash, bits)
+	}
+	return newBlocks(epoch, seq, hosts)
+}
+
+// blockHash is that of the host itself, the first of its sites.
+func blockHash(host string) (hash uint64) {
+	for hash = range link.Sites(host) {
+		break
+	}
+	return hash
+}
+
+// Blocks is the config's list; nil of a config that is not held.
+func (cfg *Config) Blocks() *Blocks {
+	if cfg == nil {
+		return nil
+	}
+	return cfg.blocks
+}
+
+// Blocked reports whether no link may lead to the host, which is one as
+// link.TargetHost returns it.
+func (b *Blocks) Blocked(host string) bool {
+	return b != nil && host != "" && b.any(link.Sites(host))
+}
+
+// any reports whether the first site has a row, or a later one has one for all
+// that is below it.
+func (b *Blocks) any(sites iter.Seq[uint64]) bool {
+	counts := ^blockBits(0)
+	for hash := range sites {
+		if bits, _ := b.hosts.value(hash, hash); bits&counts != 0 {
+			return true
+		}
+		counts = anySuffix
+	}
+	return false
+}
+
+// Judgement says which URLs of a link lead to a blocked host.
+type Judgement uint8
+
+// The bits of a Judgement.
+const (
+	TargetBlocked Judgement = 1 << iota
+	ExpiredURLBlocked
+
+	judgementBits = 3 // with one that is always set in what an entry keeps
+	judgedBit     = 1 << (judgementBits - 1)
+)
+
+// Judge says what of an entry is blocked. The entry keeps the answer for the next
+// time: as long as the list stays the same, that costs one load, and nothing
+// where the list is empty. Safe for concurrent use.
+func (b *Blocks) Judge(e *Entry) Judgement {
+	if b == nil || e.State == Absent {
+		return 0
+	}
+	// Within an epoch a position names one list. Where the epoch is another, an
+	// edge is about to fetch the config of that.
+	if e.Epoch != b.epoch {
+		return b.judge(e)
+	}
+	kept := atomic.LoadUint64(&e.judged)
+	if kept>>judgementBits == b.seq && kept&judgedBit != 0 {
+		return Judgement(kept) & (TargetBlocked | ExpiredURLBlocked) //nolint:gosec // its low bits
+	}
+	j := b.judge(e)
+	atomic.StoreUint64(&e.judged, b.seq<<judgementBits|judgedBit|uint64(j))
+	return j
+}
+
+func (b *Blocks) judge(e *Entry) (j Judgement) {
+	if b.Blocked(link.TargetHost(e.Target)) || e.Sites != "" && b.any(unpackSites(e.Sites)) {
+		j |= TargetBlocked
+	}
+	if b.Blocked(link.TargetHost(e.ExpiredURL)) {
+		j |= ExpiredURLBlocked
+	}
+	return j
+}
+
+const siteSize = 8
+
+// PackSites is Body's Sites for a target.
+func PackSites(target string) string {
+	var packed []byte
+	if host := link.TargetHost(target); host != "" {
+		for hash := range link.Sites(host) {
+			packed = binary.BigEndian.AppendUint64(packed, hash)
+		}
+	}
+	return string(packed)
+}
+
+func unpackSites(packed string) iter.Seq[uint64] {
+	return func(yield func(uint64) bool) {
+		for r := (reader{s: packed}); r.s != ""; {
+			if !yield(r.u64()) {
+				return
+			}
+		}
+	}
+}
