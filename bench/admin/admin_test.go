@@ -22,9 +22,6 @@ func TestAdmin(t *testing.T) {
 	})
 }
 
-// few is how many links there are at first.
-const few = 1000
-
 // measuring is one run, and what it is measured on.
 type measuring struct {
 	*measure.Run

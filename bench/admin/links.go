@@ -2,6 +2,9 @@ package admin
 
 import "fmt"
 
+// few is how many links there are at first.
+const few = 1000
+
 // The words that links are found by: each but the first in ever fewer of them.
 const (
 	everywhere = "EXAMPLE"   // in every target

@@ -64,7 +64,7 @@ func (cfg *Config) Append(dst []byte) []byte {
 	enc.SetEscapeHTML(false) // URLs are full of &
 	// Strings and numbers always can be encoded.
 	_ = enc.Encode(configJSON{Epoch: cfg.Epoch, Seq: cfg.Seq, Rows: maps.Collect(cfg.rows.all())})
-	return buf.Bytes()
+	return bytes.TrimSuffix(buf.Bytes(), []byte("\n"))
 }
 
 // With is the config after a change that is its next position: the change's
