@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -43,12 +44,13 @@ func grams(folded string) []string {
 	runes := []rune(folded)
 	word := make([]bool, len(runes))
 	for i, r := range runes {
-		word[i] = r != utf8.RuneError && (unicode.IsLetter(r) || unicode.IsDigit(r))
+		word[i] = unicode.IsLetter(r) || unicode.IsDigit(r)
 	}
 	var all []string
 	for i := 0; i+gramLength <= len(runes); i++ {
-		if word[i+1] && (word[i] || word[i+2]) {
-			all = append(all, string(runes[i:i+gramLength]))
+		part := runes[i : i+gramLength]
+		if word[i+1] && (word[i] || word[i+2]) && !slices.Contains(part, utf8.RuneError) {
+			all = append(all, string(part))
 		}
 	}
 	if len(all) <= maxGrams {

@@ -86,3 +86,20 @@ func TestASampleTellsWhatIsRare(t *testing.T) {
 		t.Error("no link with all of it: many")
 	}
 }
+
+func FuzzGrams(f *testing.F) {
+	for _, seed := range []string{"", "abc", "größe 北京", "%_\\ab%", "\xff\xfeabc", strings.Repeat("a", 300)} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		got := grams(text)
+		if len(got) > maxGrams {
+			t.Errorf("%d grams of %q, want at most %d", len(got), text, maxGrams)
+		}
+		for _, gram := range got {
+			if !strings.Contains(text, gram) || len([]rune(gram)) != gramLength {
+				t.Errorf("gram %q of %q is no part of it of %d characters", gram, text, gramLength)
+			}
+		}
+	})
+}
