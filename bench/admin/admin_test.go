@@ -34,7 +34,7 @@ func newMeasuring(t *testing.T) *measuring {
 		Name: "admin", Command: "make admin", Bin: binDir, Results: os.Getenv("WAYPOST_MEASURE_RESULTS"),
 		Settings: []string{
 			"All processes, the load's too, share this machine's cores, so every time is longer than it would be with cores of their own.",
-			"PostgreSQL 15 with 32 MB of shared buffers, fsync and synchronous commits on this machine's disk, two Redis, NATS; loopback throughout.",
+			"PostgreSQL 15 with 1 GB of shared buffers, fsync and synchronous commits on this machine's disk, two Redis, NATS; loopback throughout.",
 			"One origin and two edges in two regions, as built for release, all by default but for the limiter of visitors, which is off. The key is an admin's, whose creations are not limited.",
 			"Writes wait for both edges (`ack=edges`). Percentiles are of all samples, sorted: each is a time that was measured.",
 		},

@@ -26,28 +26,28 @@ const (
 
 // cacheStatus holds the values of Cache-Status (RFC 9211), made once.
 type cacheStatus struct {
-	l1, l2, filter, origin, stale, missed, bypass string
+	l1, l2, filter, origin, stale, missed, bypass []byte
 
-	aged, bypassAged string // up to the number of seconds, for answers that are marked
+	aged, bypassAged []byte // up to the number of seconds, for answers that are marked
 }
 
 func newCacheStatus(region string) cacheStatus {
-	name := "waypost-" + region
+	made := func(rest string) []byte { return []byte("waypost-" + region + rest) }
 	return cacheStatus{
-		l1:     name + "; hit; detail=l1",
-		l2:     name + "; hit; detail=l2",
-		filter: name + "; hit; detail=filter",
-		origin: name + "; fwd=miss; detail=origin",
-		stale:  name + "; fwd=stale; detail=origin",
-		missed: name + "; fwd=miss",
-		bypass: name + "; fwd=bypass",
-		aged:   name + "; hit; ttl=-",
+		l1:     made("; hit; detail=l1"),
+		l2:     made("; hit; detail=l2"),
+		filter: made("; hit; detail=filter"),
+		origin: made("; fwd=miss; detail=origin"),
+		stale:  made("; fwd=stale; detail=origin"),
+		missed: made("; fwd=miss"),
+		bypass: made("; fwd=bypass"),
+		aged:   made("; hit; ttl=-"),
 
-		bypassAged: name + "; fwd=bypass; ttl=-",
+		bypassAged: made("; fwd=bypass; ttl=-"),
 	}
 }
 
-func (c *cacheStatus) of(a *redirect.Answer) string {
+func (c *cacheStatus) of(a *redirect.Answer) []byte {
 	switch a.Tier {
 	case redirect.L1:
 		return c.l1
@@ -63,17 +63,22 @@ func (c *cacheStatus) of(a *redirect.Answer) string {
 	return c.origin
 }
 
-func setCacheStatus(ctx *fasthttp.RequestCtx, value string) {
-	ctx.Response.Header.Set(headerCacheStatus, value)
+func setCacheStatus(ctx *fasthttp.RequestCtx, value []byte) {
+	ctx.Response.Header.SetCanonical([]byte(headerCacheStatus), value)
+}
+
+// forbid tells everybody on the way to keep no copy.
+func forbid(header *fasthttp.ResponseHeader) {
+	header.SetCanonical([]byte(fasthttp.HeaderCacheControl), []byte(noStore))
 }
 
 // markStale says of an answer that it may be out of date, and since when; aged
 // is the Cache-Status up to the seconds. Nobody may keep it.
-func markStale(ctx *fasthttp.RequestCtx, aged string, age time.Duration) {
+func markStale(ctx *fasthttp.RequestCtx, aged []byte, age time.Duration) {
 	seconds := strconv.FormatInt(int64(age/time.Second), 10)
-	setCacheStatus(ctx, aged+seconds+"; detail=stale")
+	setCacheStatus(ctx, []byte(string(aged)+seconds+"; detail=stale"))
 	ctx.Response.Header.Set(fasthttp.HeaderAge, seconds)
-	ctx.Response.Header.Set(fasthttp.HeaderCacheControl, noStore)
+	forbid(&ctx.Response.Header)
 }
 
 // redirectLive sends a visitor to location. Only a permanent redirect may be
@@ -82,13 +87,13 @@ func markStale(ctx *fasthttp.RequestCtx, aged string, age time.Duration) {
 func redirectLive(ctx *fasthttp.RequestCtx, e *feed.Entry, location []byte, now int64) {
 	header := &ctx.Response.Header
 	header.SetStatusCode(int(e.Status))
-	header.SetBytesV(fasthttp.HeaderLocation, location)
+	header.SetCanonical([]byte(fasthttp.HeaderLocation), location)
 	permanent := e.Status == fasthttp.StatusMovedPermanently || e.Status == fasthttp.StatusPermanentRedirect
 	if permanent && !e.Limited {
 		header.Set(fasthttp.HeaderCacheControl, keep(e.ExpiresAt, now))
 		return
 	}
-	header.Set(fasthttp.HeaderCacheControl, noStore)
+	forbid(header)
 }
 
 // keep is the Cache-Control of a permanent redirect; times in microseconds.
@@ -106,8 +111,8 @@ func keep(expiresAt, now int64) string {
 // redirectTo sends a visitor elsewhere for now.
 func redirectTo(ctx *fasthttp.RequestCtx, location []byte) {
 	ctx.Response.Header.SetStatusCode(fasthttp.StatusFound)
-	ctx.Response.Header.SetBytesV(fasthttp.HeaderLocation, location)
-	ctx.Response.Header.Set(fasthttp.HeaderCacheControl, noStore)
+	ctx.Response.Header.SetCanonical([]byte(fasthttp.HeaderLocation), location)
+	forbid(&ctx.Response.Header)
 }
 
 // plain answers with a status and its name as a line of text.
@@ -117,7 +122,7 @@ func plain(ctx *fasthttp.RequestCtx, status int) {
 
 func text(ctx *fasthttp.RequestCtx, status int, body string) {
 	ctx.Response.Header.SetStatusCode(status)
-	ctx.Response.Header.Set(fasthttp.HeaderCacheControl, noStore)
+	forbid(&ctx.Response.Header)
 	ctx.Response.Header.SetContentType(textPlain)
 	ctx.Response.SetBodyString(body)
 }
@@ -156,7 +161,7 @@ func (h *handler) fixed(ctx *fasthttp.RequestCtx, path []byte, w *where) bool {
 		text(ctx, fasthttp.StatusOK, "User-agent: *\nDisallow: /\n")
 	case "/favicon.ico":
 		ctx.Response.Header.SetStatusCode(fasthttp.StatusNoContent)
-		ctx.Response.Header.Set(fasthttp.HeaderCacheControl, noStore)
+		forbid(&ctx.Response.Header)
 	default:
 		return false
 	}

@@ -261,7 +261,7 @@ func TestTheTierIsNamed(t *testing.T) {
 		s.want(t, s.get(t, "GET /abc"), 404, "Cache-Status: "+want)
 	}
 	s := newStage(t)
-	if got := s.status.of(&redirect.Answer{Tier: redirect.Origin, Refused: true}); got != "waypost-eu; fwd=stale; detail=origin" {
+	if got := string(s.status.of(&redirect.Answer{Tier: redirect.Origin, Refused: true})); got != "waypost-eu; fwd=stale; detail=origin" {
 		t.Errorf("a refused entry: got %q", got)
 	}
 }

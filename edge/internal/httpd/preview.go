@@ -37,7 +37,7 @@ func preview(ctx *fasthttp.RequestCtx, e *feed.Entry) {
 	header := &ctx.Response.Header
 	header.SetStatusCode(fasthttp.StatusOK)
 	header.SetContentType("text/html; charset=utf-8")
-	header.Set(fasthttp.HeaderCacheControl, noStore)
+	forbid(header)
 	header.Set(fasthttp.HeaderContentSecurityPolicy, "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
 	header.Set(fasthttp.HeaderXContentTypeOptions, "nosniff")
 	page := struct{ Code, Target, Created string }{Code: e.Key.Code, Target: e.Target}
