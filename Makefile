@@ -7,6 +7,8 @@ MAKEFLAGS   += --no-print-directory
 
 MODULES := shared edge origin deploy bench
 SERVERS := postgresql redis-server
+PEERS   := nginx haproxy varnish
+NODE    := nodejs npm
 
 GOLANGCI_VERSION  := v2.15.0
 BENCHSTAT_VERSION := v0.0.0-20260908200009-22c9c6c9d4da
@@ -55,22 +57,26 @@ build-race: gcc
 	go build -race -tags failpoint -o bin/chaos/waypost-origin waypost/origin
 	go build -o bin/waypost-local waypost/deploy/local
 
-.PHONY: gcc curl servers
+.PHONY: gcc curl servers peers node
 gcc:
 	@deploy/install.sh gcc
 curl:
 	@deploy/install.sh curl
 servers:
 	@deploy/install.sh $(SERVERS)
+peers: gcc
+	@deploy/install.sh $(PEERS)
+node:
+	@deploy/install.sh $(NODE)
 
 .PHONY: test
-test: servers curl build-race ## all tests of all modules with the race detector, on real PostgreSQL, Redis and NATS
+test: servers curl peers build-race ## all tests of all modules with the race detector, on real PostgreSQL, Redis and NATS
 	go test -run Alloc $(ALLOCS)
 	CGO_ENABLED=1 go test -race -short -timeout 15m $(UNITS)
 	$(TEST_BIN) CGO_ENABLED=1 go test -race -short -timeout 15m -p 1 waypost/bench/...
 
 .PHONY: test-long
-test-long: servers curl build-race ## the same in their long versions
+test-long: servers curl peers node build-race ## the same in their long versions
 	go test -run Alloc $(ALLOCS)
 	CGO_ENABLED=1 go test -race -timeout 60m $(UNITS)
 	$(TEST_BIN) CGO_ENABLED=1 go test -race -timeout 60m -p 1 waypost/bench/...
@@ -94,9 +100,9 @@ tidy: ## tidy all modules and bring the workspace in step
 	@for m in $(MODULES); do (cd $$m && go mod tidy); done
 
 .PHONY: bench
-bench: servers ## all Go benchmarks (BENCH=regexp, BENCHTIME, BENCHCOUNT), then positions, clicks and admin; results in bench/results/
+bench: servers ## all Go benchmarks (BENCH=regexp, BENCHTIME, BENCHCOUNT), then positions, clicks, admin and redirects; results in bench/results/
 	deploy/bench.sh '$(BENCH)' '$(BENCHTIME)' '$(BENCHCOUNT)'
-	@$(MAKE) positions clicks admin
+	@$(MAKE) positions clicks admin redirects
 
 .PHONY: positions
 positions: servers build ## how soon edges have a change, what a write waits for, what a loss costs (ROWS=group/row); results in bench/results/
@@ -109,6 +115,10 @@ clicks: servers build ## what counting clicks costs a redirect, how soon clicks 
 .PHONY: admin
 admin: servers build ## what calls of the admin API take with a thousand links and with LINKS, a million (ROWS=group/row); results in bench/results/
 	WAYPOST_ADMIN_LINKS='$(LINKS)' deploy/measure.sh admin '$(ROWS)'
+
+.PHONY: redirects
+redirects: servers peers node build ## what a redirect costs and how long it takes, beside nginx, HAProxy, Varnish and others (ROWS=group/row); results in bench/results/
+	deploy/measure.sh redirects '$(ROWS)'
 
 .PHONY: benchstat
 benchstat: $(TOOLS)/benchstat-$(BENCHSTAT_VERSION)/benchstat ## compare two bench results: OLD=file NEW=file

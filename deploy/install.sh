@@ -1,7 +1,11 @@
 #!/bin/sh
-# Installs what is named and not there yet: install.sh [postgresql] [redis-server] [gcc] [curl]
+# Installs what is named and not there yet:
+# install.sh [postgresql] [redis-server] [gcc] [curl] [nginx] [haproxy] [varnish] [nodejs] [npm]
 # Used by `make run`, `make test` and CI alike. Debian and Ubuntu, as root or with sudo; elsewhere it says what to do.
 set -eu
+
+# server looks for a program where Debian keeps servers, which is on the PATH of root alone.
+server() { command -v "$1" >/dev/null || [ -x "/usr/sbin/$1" ]; }
 
 # The private servers of Waypost never touch what the packages set up: other ports, other folders.
 present() {
@@ -15,8 +19,12 @@ present() {
 	redis-server) command -v redis-server >/dev/null ;;
 	curl) command -v curl >/dev/null ;;
 	gcc) command -v gcc >/dev/null && echo '#include <stdlib.h>' | gcc -E - >/dev/null 2>&1 ;;
+	nginx | haproxy) server "$1" ;;
+	varnish) server varnishd ;;
+	nodejs) command -v node >/dev/null ;;
+	npm) command -v npm >/dev/null ;;
 	*)
-		echo "install.sh: unknown name: $1 (postgresql, redis-server, gcc, curl)" >&2
+		echo "install.sh: unknown name: $1 (postgresql, redis-server, gcc, curl, nginx, haproxy, varnish, nodejs, npm)" >&2
 		exit 2
 		;;
 	esac

@@ -38,6 +38,13 @@ func TestInstallScript(t *testing.T) {
 		}
 		return programs
 	}
+	with := func(names ...string) map[string]string {
+		programs := maps.Clone(apt)
+		for _, name := range names {
+			programs[name] = ""
+		}
+		return programs
+	}
 	tests := []struct {
 		name     string
 		programs map[string]string
@@ -53,6 +60,13 @@ func TestInstallScript(t *testing.T) {
 			[]string{"sudo apt-get -q", " update", "install -y --no-install-recommends gcc libc6-dev\n"},
 		},
 		{"curl, for the lines of the docs", apt, []string{"curl"}, false, []string{"install -y --no-install-recommends curl\n"}},
+		{
+			"a package of another name than its program", apt,
+			[]string{"nodejs"},
+			false,
+			[]string{"install -y --no-install-recommends nodejs\n"},
+		},
+		{"a program of another name than its package", with("node", "npm", "varnishd"), []string{"nodejs", "npm", "varnish"}, false, nil},
 		{"neither root nor sudo", without("sudo"), []string{"gcc"}, true, []string{"as root: apt-get install --no-install-recommends gcc libc6-dev"}},
 		{"no apt-get", without("apt-get"), []string{"gcc"}, true, []string{"missing: gcc libc6-dev; there is no apt-get here"}},
 		{"unknown name", apt, []string{"emacs"}, true, []string{"unknown name: emacs"}},

@@ -114,7 +114,7 @@ func (s *stage) clicking(t *testing.T, links []fleet.Link) (load *clickers, stop
 	pace := measure.Pace{Every: time.Second / time.Duration(s.Times(outageRate/10, outageRate)), Jobs: most, Workers: conns}
 	go func() {
 		var err error
-		late, err = pace.Run(ctx, func(worker, job int) error { return load.click(to[worker], visits[job%len(visits)]) })
+		late, err = pace.Run(ctx, func(worker, job int) error { return load.click(to[worker], visits[job%len(visits)].Request) })
 		ended <- err
 	}()
 	return load, func() measure.Sample {

@@ -1,7 +1,6 @@
 package clicks
 
 import (
-	"context"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -55,14 +54,8 @@ func (s *stage) restartsWithALargeSpool(t *testing.T) {
 // fill lets an edge's spool grow.
 func (s *stage) fill(t *testing.T, edge *fleet.Edge, links []fleet.Link) {
 	t.Helper()
-	f, err := NewFlood(edge.Addr, s.Times(4, floodConns), LongVisits(links, 1024))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	ctx, cancel := context.WithTimeout(t.Context(), s.Lasting(200*time.Millisecond, 30*time.Second))
-	defer cancel()
-	if _, err := f.Run(ctx); err != nil {
+	g := s.generator(t, edge, LongVisits(links, 1024))
+	if _, err := g.Closed(t.Context(), s.Lasting(200*time.Millisecond, 30*time.Second)); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -1,13 +1,13 @@
 package clicks
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"testing"
 	"time"
 
 	"waypost/bench/fleet"
+	"waypost/bench/load"
 	"waypost/bench/measure"
 )
 
@@ -26,7 +26,7 @@ const throughputMethod = "Two edges, one of which counts clicks, in turns of 3 s
 
 // slice is what a flood got of one edge in one turn.
 type slice struct {
-	Flooded
+	load.Result
 	cpu time.Duration // that the edge used
 }
 
@@ -46,14 +46,9 @@ func (s *stage) redirectsWithAndWithout(t *testing.T) {
 func (s *stage) turns(t *testing.T, links []fleet.Link) (on, off []slice) {
 	t.Helper()
 	visits := Visits(1, links, s.Times(512, 8192), floodAgents)
-	var floods [2]*Flood
+	var floods [2]*load.Generator
 	for i := range floods {
-		f, err := NewFlood(s.Edges[i].Addr, s.Times(4, floodConns), visits)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
-		floods[i] = f
+		floods[i] = s.generator(t, s.Edges[i], visits)
 	}
 	lasting := s.Lasting(100*time.Millisecond, 3*time.Second)
 	for turn := range s.Times(2, 8) {
@@ -72,13 +67,26 @@ func (s *stage) turns(t *testing.T, links []fleet.Link) (on, off []slice) {
 	return on, off
 }
 
+// generator connects to an edge until the test ends.
+func (s *stage) generator(t *testing.T, e *fleet.Edge, visits []load.Ask) *load.Generator {
+	t.Helper()
+	g, err := load.New(load.Plan{Addr: e.Addr, Conns: s.Times(4, floodConns), Asks: visits})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := g.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return g
+}
+
 // flood floods an edge for a time.
-func (s *stage) flood(t *testing.T, f *Flood, e *fleet.Edge, lasting time.Duration) slice {
+func (s *stage) flood(t *testing.T, g *load.Generator, e *fleet.Edge, lasting time.Duration) slice {
 	t.Helper()
 	before := e.Metric(t, metricCPU)
-	ctx, cancel := context.WithTimeout(t.Context(), lasting)
-	defer cancel()
-	got, err := f.Run(ctx)
+	got, err := g.Closed(t.Context(), lasting)
 	if err != nil {
 		t.Fatalf("%s: %v", e.Name, err)
 	}

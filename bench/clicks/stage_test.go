@@ -76,8 +76,7 @@ func (s *stage) links(t *testing.T, n int) []fleet.Link {
 	})
 	s.Settle(t)
 	for _, e := range s.Edges {
-		conn := e.Dial(t)
-		fleet.Await(t, "all links are in L1", func() error { return warm(conn, links) })
+		e.AwaitL1(t, links)
 	}
 	return links
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"waypost/bench/load"
 	"waypost/shared/click"
 )
 
@@ -58,7 +59,7 @@ func (t *tally) add(random *rand.Rand, region string, at int64) {
 	}
 	t.clicks++
 	kind := random.IntN(4)
-	accept := languages()[random.IntN(len(languages()))]
+	accept := load.Languages()[random.IntN(len(load.Languages()))]
 	language, _, _ := strings.Cut(strings.ToLower(accept), ",")
 	r := click.Recent{
 		At: at, Region: region, Referrer: fmt.Sprintf("site-%d.example", random.IntN(20)), Country: []string{"DE", "FR", "US", "BR"}[kind],

@@ -2,6 +2,7 @@ package measure
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -22,6 +23,8 @@ type Value struct {
 	Got  float64 `json:"got"`
 	Unit string  `json:"unit"` // "" for a count
 	Bar  *Bar    `json:"bar,omitempty"`
+	// Turns are the values of which Got is the median, in the order of their turns; none where Got was measured by itself.
+	Turns []float64 `json:"turns,omitempty"`
 }
 
 // Bar is what a value must not exceed, or must reach.
@@ -43,6 +46,12 @@ func Most(name string, got, bar float64, unit string) Value {
 // Least is a value with a bar that it must reach.
 func Least(name string, got, bar float64, unit string) Value {
 	return Value{Name: name, Got: got, Unit: unit, Bar: &Bar{Least: true, Of: bar}}
+}
+
+// Of is the value with that of every turn, of which it becomes the median.
+func (v Value) Of(turns []float64) Value {
+	v.Got, v.Turns = Median(turns), turns
+	return v
 }
 
 // Met reports whether the value keeps its bar; one without a bar does.
@@ -96,7 +105,11 @@ func (f *Figure) bars() string {
 func (f *Figure) measured() string {
 	var all []string
 	for _, v := range f.Values {
-		all = append(all, v.Name+" "+quantity(v.Got, v.Unit))
+		text := v.Name + " " + quantity(v.Got, v.Unit)
+		if len(v.Turns) > 1 {
+			text += " (" + quantity(slices.Min(v.Turns), "") + " to " + quantity(slices.Max(v.Turns), "") + ")"
+		}
+		all = append(all, text)
 	}
 	return strings.Join(all, ", ")
 }
