@@ -13,8 +13,8 @@ type Click struct {
 	Region   string    `json:"region" doc:"Of the edge that answered" example:"eu"`
 	Referrer string    `json:"referrer" doc:"Host; empty: direct"`
 	Device   string    `json:"device" doc:"Kind of device" example:"mobile"`
-	Browser  string    `json:"browser" doc:"The browser's name" example:"Firefox"`
-	OS       string    `json:"os" doc:"The operating system's name" example:"Android"`
+	Browser  string    `json:"browser" doc:"The browser's name" example:"firefox"`
+	OS       string    `json:"os" doc:"The operating system's name" example:"android"`
 	Country  string    `json:"country" doc:"ISO 3166 code; empty: unknown"`
 	Bot      bool      `json:"bot" doc:"Known crawler, or prefetching"`
 }

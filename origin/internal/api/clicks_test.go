@@ -30,6 +30,27 @@ func TestTheNewestClicksAreShown(t *testing.T) {
 	}
 }
 
+// Who groups clicks by these names copies them from the document.
+func TestTheExamplesOfAClickAreNamesThatClicksHave(t *testing.T) {
+	t.Parallel()
+	fields := newServer(t).document().Components.Schemas["Click"].Properties
+	for field, known := range map[string]func(string) bool{
+		"device":  func(name string) bool { _, ok := click.ParseDevice(name); return ok },
+		"browser": func(name string) bool { _, ok := click.ParseBrowser(name); return ok },
+		"os":      func(name string) bool { _, ok := click.ParseOS(name); return ok },
+	} {
+		examples := fields[field].Examples
+		if len(examples) == 0 {
+			t.Errorf("%s has no example", field)
+		}
+		for _, example := range examples {
+			if name, _ := example.(string); !known(name) {
+				t.Errorf("%s: example %v is the name of none", field, example)
+			}
+		}
+	}
+}
+
 func TestErasedClicksAreGone(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)

@@ -47,6 +47,7 @@ type property struct {
 	MaxItems    int
 	Items       *struct{ Enum []any }
 	AnyOf       []property
+	Examples    []any
 }
 
 // nullable reports whether null is among the types.
@@ -178,7 +179,7 @@ func TestDocsNeedNothingFromElsewhere(t *testing.T) {
 	s := newServer(t)
 	a := s.want(200, "GET", "/docs", "", anonymous)
 	page := a.Body.String()
-	for _, want := range []string{"POST</span> /api/v1/links/bulk", "curl", `id="schema-LinkCreate"`, "expires_at", "<code>Waypost-Propagation</code>", "<th>304</th>", "Needs the scope <code>admin</code>"} {
+	for _, want := range []string{"POST</span> /api/v1/links/bulk", "curl", `id="schema-LinkCreate"`, "expires_at", "<code>Waypost-Propagation</code>", "<th>304</th>", `href="#createKey"`, `id="createKey"`, "Needs the scope <code>admin</code>"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("page lacks %q", want)
 		}

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"crypto/sha256"
+	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -46,13 +47,20 @@ func (in *Idempotency) call(ctx context.Context, a *API, body []byte, items int)
 		return call{}, nil
 	case len(in.sent) > 1:
 		return call{}, badIdempotencyKey("is given more than once")
-	case in.IdempotencyKey == "":
+	case !isIdempotencyKey(in.IdempotencyKey):
 		return call{}, badIdempotencyKey("must have 1 to 255 visible ASCII characters")
 	}
 	request := sha256.Sum256(append([]byte(in.request), body...))
 	c = call{named: true, once: callerOf(ctx).Once(in.IdempotencyKey, request)}
 	c.done, err = a.links.Done(ctx, c.once, items)
 	return c, err
+}
+
+// isIdempotencyKey is what the document has of the header, whose words for a
+// refusal would be the library's.
+func isIdempotencyKey(name string) bool {
+	const most = 255
+	return name != "" && len(name) <= most && !strings.ContainsFunc(name, func(r rune) bool { return r < '!' || r > '~' })
 }
 
 func badIdempotencyKey(reason string) *problemError {

@@ -104,6 +104,8 @@ func TestIdempotencyKeysThatAreNone(t *testing.T) {
 		for path, body := range map[string]string{"/api/v1/links": newLink, "/api/v1/links/bulk": `{"items": [` + newLink + `]}`} {
 			if a := s.want(422, "POST", path, body, option); !slices.Equal(a.fields(), []string{"Idempotency-Key"}) {
 				t.Errorf("%s: %s, want a fault of Idempotency-Key", name, a.Body)
+			} else if name != "two" && !strings.Contains(a.Body.String(), "must have 1 to 255 visible ASCII characters") {
+				t.Errorf("%s: %s, want it to say what such a key has", name, a.Body)
 			}
 		}
 	}

@@ -117,7 +117,7 @@ func (a *API) getLink(ctx context.Context, in *getRequest) (*getAnswer, error) {
 
 // IfMatch is the condition of a change.
 type IfMatch struct {
-	IfMatch string `header:"If-Match" doc:"An ETag: 412 unless the link is in that version"`
+	IfMatch string `header:"If-Match" doc:"An ETag: 412 unless it is in that version"`
 }
 
 type patchRequest struct {

@@ -20,7 +20,7 @@ type Problem struct {
 	Title  string  `json:"title" doc:"The status in words"`
 	Status int     `json:"status" doc:"The HTTP status"`
 	Detail string  `json:"detail" doc:"What went wrong with this request"`
-	Errors []Fault `json:"errors,omitempty" doc:"Every refused field"`
+	Errors []Fault `json:"errors,omitempty" doc:"The refused fields, the first 50 of them; bad values only where names and types are right"`
 }
 
 // Fault names one refused field or parameter.

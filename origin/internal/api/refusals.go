@@ -44,7 +44,7 @@ func refusalWords(status int) string {
 	case http.StatusUnsupportedMediaType:
 		return "The body is of another media type, in another charset or compressed"
 	case http.StatusUnprocessableEntity:
-		return "Fields or parameters were refused; `errors` names them all"
+		return "Fields or parameters were refused; `errors` names them, bad values only where names and types are right"
 	case http.StatusTooManyRequests:
 		return "Too many calls; `Retry-After` says when to come again"
 	case http.StatusServiceUnavailable:
@@ -120,7 +120,7 @@ func describedHeader(name string) *huma.Header {
 	case "Accept":
 		text.Description = "The media types that the operation takes, unless the encoding is the reason"
 	case rateLimit:
-		text.Description = `How many links the key may still create, "create";r=<links>;t=<s>: one more in t seconds. On every answer to a creation by a key that is limited`
+		text.Description = `How many links the key may still create, "create";r=<links>;t=<s>: one more in t seconds. On answers to creations by a key that is limited, once a token was asked for`
 	case rateLimitPolicy:
 		text.Description = `How many links the key may create, "create";q=<links>;w=<s>: q at once, and that many again after w seconds. Comes with RateLimit`
 	case "Retry-After":

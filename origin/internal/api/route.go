@@ -49,6 +49,8 @@ func route[I, O any](a *API, op operation, handle func(context.Context, *I) (*O,
 		Description:   strings.TrimSpace("Needs the scope `" + op.scope + "`. " + op.note + op.limitNote()),
 		Middlewares:   huma.Middlewares{a.admit(op.scope), a.query, a.read(op.body)},
 		Responses:     map[string]*huma.Response{"default": a.refusal(0, op.limited)},
+
+		SkipValidateParams: true, // a.query and the operations do that, in words of ours
 	}
 	if op.body != nil {
 		h.RequestBody = &huma.RequestBody{}

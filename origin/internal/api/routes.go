@@ -142,7 +142,7 @@ func (a *API) statistics() {
 		events: []reflect.Type{reflect.TypeFor[LiveClicks](), reflect.TypeFor[Click]()},
 		note: "A stream of server-sent events: `clicks` every second with what was counted in it, and `click` for up to 20 of the newest " +
 			"clicks in it, oldest first. Nothing is sent again. The stream ends when the link is deleted, the key is revoked or the origin " +
-			"stops; a client that reads too slowly is dropped. An origin has 100 of them at most, and answers 429 beyond that.",
+			"stops; a client that reads too slowly is dropped. An origin has 100 of them at most, 20 of them for one key or owner, and answers 429 beyond that.",
 	}, a.liveView)
 	route(a, operation{
 		method: http.MethodGet, path: "/stats/top", id: "topLinks", scope: links.ScopeStatsRead,
