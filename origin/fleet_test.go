@@ -11,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"waypost/deploy/services"
+	"waypost/origin/internal/links"
 	"waypost/shared/feed"
 )
 
@@ -172,6 +173,30 @@ func TestADomainOfTheSettingsIsWaitedForBeforeTheAPIOpens(t *testing.T) {
 		status, _ := second.call("GET", second.public+"/api/v1/links", "", second.adminKey())
 		return status == 200
 	})
+}
+
+func TestADomainWithoutRoomDoesNotKeepAnOriginFromServing(t *testing.T) {
+	t.Parallel()
+	url := services.Postgres(t)
+	const held, room = "held.example", 7 << 19 // all that domains and blocks may have together, in bytes
+	full := func(*links.ConfigRow, time.Time) (string, error) {
+		row := `{"host":"` + held + `","home_url":""}`
+		return strings.Replace(row, `""`, `"`+strings.Repeat("x", room-len(row)-len(feed.DomainRow(held)))+`"`, 1), nil
+	}
+	wrote, err := migrated(t, url).WriteConfig(t.Context(), []links.ConfigMutation{{Row: feed.DomainRow(held), Merge: full}})
+	if err != nil || wrote[0].Err != nil {
+		t.Fatalf("WriteConfig: %v, %v", err, wrote)
+	}
+	o := start(t, map[string]string{"WAYPOST_DATABASE_URL": url, "WAYPOST_DOMAINS": "go.example," + held})
+	o.awaitReady()
+	for host, want := range map[string]int{"go.example": 404, held: 200} {
+		if status, body := o.call("GET", o.public+"/api/v1/domains/"+host, "", o.adminKey()); status != want {
+			t.Errorf("%s: %d %.200s, want %d", host, status, body, want)
+		}
+	}
+	if told := o.stderr.String(); !strings.Contains(told, `"domain":"go.example"`) || strings.Contains(told, `"domain":"`+held) {
+		t.Errorf("the log is\n%s\nwant go.example named, alone", told)
+	}
 }
 
 func TestEpochBump(t *testing.T) {
