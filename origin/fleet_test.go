@@ -12,6 +12,7 @@ import (
 
 	"waypost/deploy/services"
 	"waypost/origin/internal/links"
+	"waypost/origin/internal/postgres"
 	"waypost/shared/feed"
 )
 
@@ -175,26 +176,36 @@ func TestADomainOfTheSettingsIsWaitedForBeforeTheAPIOpens(t *testing.T) {
 	})
 }
 
+// large is a domain that takes room.
+const large = "large.example"
+
+// fill makes the row of that domain so large that only so many bytes are left of
+// what domains and blocks may have together.
+func fill(t *testing.T, store *postgres.Store, left int) {
+	t.Helper()
+	const room = 7 << 19
+	name, begin, end := feed.DomainRow(large), `{"host":"`+large+`","home_url":"`, `"}`
+	row := begin + strings.Repeat("x", room-left-len(name)-len(begin)-len(end)) + end
+	wrote, err := store.WriteConfig(t.Context(), []links.ConfigMutation{{
+		Row: name, Merge: func(*links.ConfigRow, time.Time) (string, error) { return row, nil },
+	}})
+	if err != nil || wrote[0].Err != nil {
+		t.Fatalf("WriteConfig: %v, %v", err, wrote[0].Err)
+	}
+}
+
 func TestADomainWithoutRoomDoesNotKeepAnOriginFromServing(t *testing.T) {
 	t.Parallel()
 	url := services.Postgres(t)
-	const held, room = "held.example", 7 << 19 // all that domains and blocks may have together, in bytes
-	full := func(*links.ConfigRow, time.Time) (string, error) {
-		row := `{"host":"` + held + `","home_url":""}`
-		return strings.Replace(row, `""`, `"`+strings.Repeat("x", room-len(row)-len(feed.DomainRow(held)))+`"`, 1), nil
-	}
-	wrote, err := migrated(t, url).WriteConfig(t.Context(), []links.ConfigMutation{{Row: feed.DomainRow(held), Merge: full}})
-	if err != nil || wrote[0].Err != nil {
-		t.Fatalf("WriteConfig: %v, %v", err, wrote)
-	}
-	o := start(t, map[string]string{"WAYPOST_DATABASE_URL": url, "WAYPOST_DOMAINS": "go.example," + held})
+	fill(t, migrated(t, url), 0)
+	o := start(t, map[string]string{"WAYPOST_DATABASE_URL": url, "WAYPOST_DOMAINS": "go.example," + large})
 	o.awaitReady()
-	for host, want := range map[string]int{"go.example": 404, held: 200} {
+	for host, want := range map[string]int{"go.example": 404, large: 200} {
 		if status, body := o.call("GET", o.public+"/api/v1/domains/"+host, "", o.adminKey()); status != want {
 			t.Errorf("%s: %d %.200s, want %d", host, status, body, want)
 		}
 	}
-	if told := o.stderr.String(); !strings.Contains(told, `"domain":"go.example"`) || strings.Contains(told, `"domain":"`+held) {
+	if told := o.stderr.String(); !strings.Contains(told, `"domain":"go.example"`) || strings.Contains(told, `"domain":"`+large) {
 		t.Errorf("the log is\n%s\nwant go.example named, alone", told)
 	}
 }
