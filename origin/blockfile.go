@@ -21,6 +21,8 @@ type blockFile struct {
 	path string // "": there is none, and nothing is said of what another origin's has blocked
 	seen fileStamp
 	read links.BlockFile // as it was last read without a fault
+
+	short bool // there was no room for all of it
 }
 
 type fileStamp struct {
@@ -76,10 +78,13 @@ func (o *origin) takeBlocks(ctx context.Context, service *links.Service) error {
 		changed += n
 		return err
 	})
+	full, told := errors.Is(err, links.ErrFull), o.blocks.short
+	o.blocks.short = full
 	switch {
-	case errors.Is(err, links.ErrFull):
-		o.logger.LogAttrs(ctx, slog.LevelError, "the block file has more hosts than there is room for beside those blocked by the API; the rest is not blocked",
+	case full && !told:
+		o.logger.LogAttrs(ctx, slog.LevelError, "no room for all of the block file beside the blocks of the API and the domains; the rest is not blocked until there is",
 			slog.String("file", o.blocks.path), slog.Int("most", links.MaxBlocks))
+	case full:
 	case err != nil:
 		return err
 	case changed > 0:
@@ -89,8 +94,9 @@ func (o *origin) takeBlocks(ctx context.Context, service *links.Service) error {
 	return nil
 }
 
-// keepBlocks takes the file over whenever it has changed, until ctx ends. One
-// that cannot be read is one log line a change; what was blocked stays so.
+// keepBlocks takes the file over whenever it has changed, and as long as there is
+// no room for all of it, until ctx ends. One that cannot be read is one log line
+// a change; what was blocked stays so.
 func (o *origin) keepBlocks(ctx context.Context, service *links.Service) error {
 	if o.blocks.path == "" {
 		return nil
@@ -103,11 +109,13 @@ func (o *origin) keepBlocks(ctx context.Context, service *links.Service) error {
 			return nil
 		case <-ticker.C:
 		}
-		if o.blocks.stamp() == o.blocks.seen {
-			continue
-		}
-		if err := o.blocks.load(); err != nil {
-			o.logger.LogAttrs(ctx, slog.LevelError, "block file not taken over, the last good one stays", slog.Any("error", err))
+		switch changed := o.blocks.stamp() != o.blocks.seen; {
+		case changed:
+			if err := o.blocks.load(); err != nil {
+				o.logger.LogAttrs(ctx, slog.LevelError, "block file not taken over, the last good one stays", slog.Any("error", err))
+				continue
+			}
+		case !o.blocks.short:
 			continue
 		}
 		if err := o.takeBlocks(ctx, service); err != nil {

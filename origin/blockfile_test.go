@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"waypost/deploy/services"
 	"waypost/shared/settings"
 )
 
@@ -48,5 +49,29 @@ func TestTheLastGoodBlockFileStays(t *testing.T) {
 	writeFile(t, path, "bad.example\n*.worse.example\n")
 	if err := f.load(); err != nil || !f.read["worse.example"] {
 		t.Errorf("got %v, %v, want both hosts", f.read, err)
+	}
+}
+
+func TestABlockFileThatFindsNoRoomIsTakenOverOnceThereIsSome(t *testing.T) {
+	t.Parallel()
+	url := services.Postgres(t)
+	store := migrated(t, url)
+	fill(t, store, 0)
+	path := filepath.Join(t.TempDir(), "blocked")
+	writeFile(t, path, "bad.example\n")
+	o := start(t, map[string]string{"WAYPOST_DATABASE_URL": url, "WAYPOST_BLOCK_FILE": path})
+	o.awaitReady()
+	const told = "no room for all of the block file"
+	blocked := func() bool {
+		status, body := o.call("GET", o.public+"/api/v1/blocks", "", o.adminKey())
+		return status == 200 && strings.Contains(string(body), "bad.example")
+	}
+	if blocked() || strings.Count(o.stderr.String(), told) != 1 {
+		t.Fatalf("blocked %v, want not, and the log to say why:\n%s", blocked(), o.stderr)
+	}
+	fill(t, store, 1<<10)
+	o.await("the host to be blocked", blocked)
+	if n := strings.Count(o.stderr.String(), told); n != 1 {
+		t.Errorf("told %d times, want once", n)
 	}
 }

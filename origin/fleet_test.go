@@ -11,6 +11,8 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"waypost/deploy/services"
+	"waypost/origin/internal/links"
+	"waypost/origin/internal/postgres"
 	"waypost/shared/feed"
 )
 
@@ -172,6 +174,40 @@ func TestADomainOfTheSettingsIsWaitedForBeforeTheAPIOpens(t *testing.T) {
 		status, _ := second.call("GET", second.public+"/api/v1/links", "", second.adminKey())
 		return status == 200
 	})
+}
+
+// large is a domain that takes room.
+const large = "large.example"
+
+// fill makes the row of that domain so large that only so many bytes are left of
+// what domains and blocks may have together.
+func fill(t *testing.T, store *postgres.Store, left int) {
+	t.Helper()
+	const room = 7 << 19
+	name, begin, end := feed.DomainRow(large), `{"host":"`+large+`","home_url":"`, `"}`
+	row := begin + strings.Repeat("x", room-left-len(name)-len(begin)-len(end)) + end
+	wrote, err := store.WriteConfig(t.Context(), []links.ConfigMutation{{
+		Row: name, Merge: func(*links.ConfigRow, time.Time) (string, error) { return row, nil },
+	}})
+	if err != nil || wrote[0].Err != nil {
+		t.Fatalf("WriteConfig: %v, %v", err, wrote[0].Err)
+	}
+}
+
+func TestADomainWithoutRoomDoesNotKeepAnOriginFromServing(t *testing.T) {
+	t.Parallel()
+	url := services.Postgres(t)
+	fill(t, migrated(t, url), 0)
+	o := start(t, map[string]string{"WAYPOST_DATABASE_URL": url, "WAYPOST_DOMAINS": "go.example," + large})
+	o.awaitReady()
+	for host, want := range map[string]int{"go.example": 404, large: 200} {
+		if status, body := o.call("GET", o.public+"/api/v1/domains/"+host, "", o.adminKey()); status != want {
+			t.Errorf("%s: %d %.200s, want %d", host, status, body, want)
+		}
+	}
+	if told := o.stderr.String(); !strings.Contains(told, `"domain":"go.example"`) || strings.Contains(told, `"domain":"`+large) {
+		t.Errorf("the log is\n%s\nwant go.example named, alone", told)
+	}
 }
 
 func TestEpochBump(t *testing.T) {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
+	"log/slog"
 	"os"
 	"time"
 
@@ -114,15 +116,21 @@ func (o *origin) prepare(ctx context.Context, store *postgres.Store) error {
 	return firstKey(ctx, links.NewKeys(store, time.Now), o.cfg.AdminKeyFile, o.stderr)
 }
 
-// registerDomains makes the domains known that are to be there at start.
+// registerDomains makes the domains known that are to be there at start. One that
+// there is no room for is told: links and edges do without it, and not without an
+// origin.
 func (o *origin) registerDomains(ctx context.Context, service *links.Service) error {
 	for _, host := range o.cfg.Domains {
 		err := o.retry(ctx, func() error {
 			_, err := service.RegisterDomain(ctx, host, links.AckEdges)
 			return err
 		})
-		if err != nil {
-			return err
+		switch {
+		case errors.Is(err, links.ErrFull):
+			o.logger.LogAttrs(ctx, slog.LevelError, "no room for a domain beside those that are registered and the blocks; it is not registered",
+				slog.String("domain", host))
+		case err != nil:
+			return fmt.Errorf("domain %s: %w", host, err)
 		}
 	}
 	return nil

@@ -12,10 +12,10 @@ import (
 // config shard. It is immutable; nil is the empty list.
 type Blocks struct {
 	epoch, seq uint64 // of the change that made it what it is, or at which it was read whole
-	hosts      paged[uint64, blockBits]
+	hosts      paged[link.Site, blockBits]
 }
 
-func newBlocks(epoch, seq uint64, hosts paged[uint64, blockBits]) *Blocks {
+func newBlocks(epoch, seq uint64, hosts paged[link.Site, blockBits]) *Blocks {
 	if hosts.n == 0 {
 		return nil
 	}
@@ -25,27 +25,30 @@ func newBlocks(epoch, seq uint64, hosts paged[uint64, blockBits]) *Blocks {
 // with is the list after a change of a source's row of a host; block is nil if
 // the row is no more.
 func (b *Blocks) with(epoch, seq uint64, host string, source BlockSource, block *Block) *Blocks {
-	var hosts paged[uint64, blockBits]
+	var hosts paged[link.Site, blockBits]
 	if b != nil {
 		hosts = b.hosts
 	}
-	hash := blockHash(host)
-	before, _ := hosts.value(hash, hash)
+	site := siteOf(host)
+	before, _ := hosts.value(siteHash(site), site)
 	if bits := before&^source.mask() | block.bits(source); bits == 0 {
-		hosts = hosts.without(hash, hash)
+		hosts = hosts.without(siteHash(site), site)
 	} else {
-		hosts = hosts.with(hash, hash, bits)
+		hosts = hosts.with(siteHash(site), site, bits)
 	}
 	return newBlocks(epoch, seq, hosts)
 }
 
-// blockHash is that of the host itself, the first of its sites.
-func blockHash(host string) (hash uint64) {
-	for hash = range link.Sites(host) {
+// siteOf is that of the host itself, the first of its sites.
+func siteOf(host string) (site link.Site) {
+	for site = range link.Sites(host) {
 		break
 	}
-	return hash
+	return site
 }
+
+// siteHash places a site in a paged map.
+func siteHash(site link.Site) uint64 { return binary.BigEndian.Uint64(site[:]) }
 
 // Blocks is the config's list; nil of a config that is not held.
 func (cfg *Config) Blocks() *Blocks {
@@ -63,10 +66,10 @@ func (b *Blocks) Blocked(host string) bool {
 
 // any reports whether the first site has a row, or a later one has one for all
 // that is below it.
-func (b *Blocks) any(sites iter.Seq[uint64]) bool {
+func (b *Blocks) any(sites iter.Seq[link.Site]) bool {
 	counts := ^blockBits(0)
-	for hash := range sites {
-		if bits, _ := b.hosts.value(hash, hash); bits&counts != 0 {
+	for site := range sites {
+		if bits, _ := b.hosts.value(siteHash(site), site); bits&counts != 0 {
 			return true
 		}
 		counts = anySuffix
@@ -117,23 +120,24 @@ func (b *Blocks) judge(e *Entry) (j Judgement) {
 	return j
 }
 
-const siteSize = 8
+const siteSize = len(link.Site{})
 
 // PackSites is Body's Sites for a target.
 func PackSites(target string) string {
 	var packed []byte
 	if host := link.TargetHost(target); host != "" {
-		for hash := range link.Sites(host) {
-			packed = binary.BigEndian.AppendUint64(packed, hash)
+		for site := range link.Sites(host) {
+			packed = append(packed, site[:]...)
 		}
 	}
 	return string(packed)
 }
 
-func unpackSites(packed string) iter.Seq[uint64] {
-	return func(yield func(uint64) bool) {
-		for r := (reader{s: packed}); r.s != ""; {
-			if !yield(r.u64()) {
+func unpackSites(packed string) iter.Seq[link.Site] {
+	return func(yield func(link.Site) bool) {
+		for ; len(packed) >= siteSize; packed = packed[siteSize:] {
+			var site link.Site
+			if copy(site[:], packed); !yield(site) {
 				return
 			}
 		}

@@ -31,15 +31,15 @@ type configJSON struct {
 // none of its arguments.
 func NewConfig(epoch, seq uint64, rows map[string]string) *Config {
 	cfg := &Config{Epoch: epoch, Seq: seq, domains: make(map[string]*Domain)}
-	var blocks paged[uint64, blockBits]
+	var blocks paged[link.Site, blockBits]
 	for name, value := range rows {
 		cfg.rows.put(rowHash(name), name, value)
 		if host, ok := strings.CutPrefix(name, domainPrefix); ok {
 			setDomain(cfg.domains, host, value)
 		} else if source, host, ok := cutBlockRow(name); ok {
-			hash, bits := blockHash(host), parseBlock(host, value).bits(source)
-			before, _ := blocks.value(hash, hash)
-			blocks.put(hash, hash, before|bits)
+			site, bits := siteOf(host), parseBlock(host, value).bits(source)
+			before, _ := blocks.value(siteHash(site), site)
+			blocks.put(siteHash(site), site, before|bits)
 		}
 	}
 	cfg.blocks = newBlocks(epoch, seq, blocks)

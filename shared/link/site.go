@@ -1,12 +1,11 @@
 package link
 
 import (
+	"crypto/sha256"
 	"iter"
 	"net/netip"
 	"strconv"
 	"strings"
-
-	"github.com/cespare/xxhash/v2"
 )
 
 // TargetHost returns the host that a stored target leads to, in the form in
@@ -110,18 +109,29 @@ func IsAddress(host string) bool {
 	return ok
 }
 
-// Sites yields the hashes of a host, as TargetHost returns it, and of every
+// Site stands for a host: the first half of its SHA-256. A shorter or simpler
+// hash would let somebody make a host that stands for another one, and get that
+// blocked with it.
+type Site [sha256.Size / 2]byte
+
+func siteOf(host string) Site {
+	var text [MaxDomain]byte // hosts are no longer; it spares an allocation
+	sum := sha256.Sum256(append(text[:0], host...))
+	return Site(sum[:len(Site{})])
+}
+
+// Sites yields the sites of a host, as TargetHost returns it, and of every
 // domain above it, the host's own first; an address has none above it. Hosts are
 // looked up by them, so that whoever has to do that need not know the host.
-func Sites(host string) iter.Seq[uint64] {
-	return func(yield func(uint64) bool) {
+func Sites(host string) iter.Seq[Site] {
+	return func(yield func(Site) bool) {
 		alone := host == "" || IsAddress(host)
-		for more := yield(xxhash.Sum64String(host)); more && !alone; {
+		for more := yield(siteOf(host)); more && !alone; {
 			var above bool
 			if _, host, above = strings.Cut(host, "."); !above {
 				return
 			}
-			more = yield(xxhash.Sum64String(host))
+			more = yield(siteOf(host))
 		}
 	}
 }

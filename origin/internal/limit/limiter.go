@@ -70,10 +70,10 @@ func New(cfg Config) *Limiter {
 }
 
 // Take takes as many of the tokens asked for as the key's bucket has; asked for
-// none, it only says what is left. The allowance must be a valid one, and may be another at each call: a
-// bucket that is left with more debt than it holds is an empty one. Take waits
-// for Redis at most for the timeout, and not while Redis is known to be away; it
-// always has an answer.
+// none, it only says what is left. The allowance must be a valid one, and may be
+// another at each call: a bucket that is left with more debt than it holds is an
+// empty one. Take waits for Redis at most for the timeout, and not while Redis is
+// known to be away; it always has an answer.
 func (l *Limiter) Take(ctx context.Context, key string, a links.Allowance, asked int) links.Grant {
 	b := bucketOf(a)
 	given, left, ok := l.ask(ctx, key, b, int64(asked))

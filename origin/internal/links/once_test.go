@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"waypost/origin/internal/links"
+	"waypost/shared/feed"
 	"waypost/shared/link"
 )
 
@@ -41,13 +42,14 @@ func TestWhatWasDoneOnceIsAnsweredAgain(t *testing.T) {
 	f := newFixture()
 	once := links.Caller{Key: "k"}.Once("n", [32]byte{})
 	made := plain(7)
-	f.ledger.answers = map[links.Once]links.Result{once: {Link: made, Replayed: true}}
+	f.ledger.answers = map[links.Once]links.Result{once: {Link: made, Replayed: true, Epoch: 2}}
 	written, err := f.Create(t.Context(), links.Caller{Key: "k"}, onceOf(to("gopher://x/"), once.At(0)), links.AckEdges)
-	if err != nil || !written.Replayed || written.Link.Version != 7 {
+	if err != nil || !written.Replayed || written.Link.Version != 7 || written.Link.Epoch != 1 {
 		t.Errorf("Create: %+v, %v, want the link of before", written, err)
 	}
-	if written.Receipt.Edges != 3 || len(f.waits.asked) != 1 || f.waits.asked[0][0].Seq != 7 {
-		t.Errorf("receipt %+v after waits for %+v, want one for version 7", written.Receipt, f.waits.asked)
+	at := links.Position{Epoch: 2, Shard: feed.Shard(made.Key.Hash()), Seq: 7}
+	if written.Receipt.Edges != 3 || len(f.waits.asked) != 1 || f.waits.asked[0][0] != at {
+		t.Errorf("receipt %+v after waits for %+v, want one for %+v, in the epoch of now", written.Receipt, f.waits.asked, at)
 	}
 	if len(f.store.rows) != 0 || len(f.published.changes) != 0 {
 		t.Errorf("wrote %v and published %v, want nothing", f.store.rows, f.published.changes)

@@ -92,12 +92,14 @@ func (sp *spread) publishResults(results []Result) {
 }
 
 // cover has the receipt wait for a link that an earlier call has made. That call
-// may have ended before edges were told.
+// may have ended before edges were told. Its position is one of the epoch of now,
+// too, since what remembers the call was committed with it: nobody acknowledges
+// anything of an older one any more.
 func (sp *spread) cover(r *Result) {
 	if !r.Replayed || r.Reused || r.Err != nil {
 		return
 	}
-	at := place{epoch: r.Link.Epoch, shard: feed.Shard(r.Link.Key.Hash())}
+	at := place{epoch: r.Epoch, shard: feed.Shard(r.Link.Key.Hash())}
 	sp.highest[at] = max(sp.highest[at], r.Link.Version)
 }
 

@@ -50,6 +50,7 @@ type Result struct {
 	Link     link.Link    // as written, or as found when Reused
 	Reused   bool         // nothing was written
 	Replayed bool         // nothing was written now; the rest is as it was the first time, without the Change
+	Epoch    uint64       // of the store when it was Replayed: the link's may be an older one
 	Change   *feed.Change // what to publish; nil when nothing was written
 	Err      error
 }

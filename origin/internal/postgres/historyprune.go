@@ -7,8 +7,8 @@ import "context"
 const keepHistory = 1000
 
 // pruneHistory drops what is older than the store is set to keep, and of each
-// history all but the newest entries. That a history is long is known from every hundredth number,
-// which is indexed, so that no others are looked at.
+// history all but the newest entries. That a history is long is known from every
+// hundredth number, which is indexed, so that no others are looked at.
 //
 // It drops the oldest entries of a history only, so that those that stay are
 // without a gap.

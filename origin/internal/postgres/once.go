@@ -19,7 +19,7 @@ const keepOnce = 24 * time.Hour
 
 // readOnce reads what became of items, where anything of their call was carried
 // out. All rows of a call have the same request.
-const readOnce = `SELECT k.place, c.request, o.reused, o.link
+const readOnce = `SELECT k.place, c.request, o.reused, o.link, (SELECT n FROM epoch)
 	FROM unnest($1::bytea[], $2::integer[]) WITH ORDINALITY k(call, item, place)
 	CROSS JOIN LATERAL (SELECT request FROM once WHERE call = k.call LIMIT 1) c
 	LEFT JOIN once o ON o.call = k.call AND o.item = k.item`
@@ -54,13 +54,14 @@ func scanOnce(rows pgx.Rows, asked []links.Once, results []links.Result) error {
 	var place int
 	var request, made []byte
 	var reused pgtype.Bool
-	_, err := pgx.ForEachRow(rows, []any{&place, &request, &reused, &made}, func() error {
+	var epoch int64
+	_, err := pgx.ForEachRow(rows, []any{&place, &request, &reused, &made, &epoch}, func() error {
 		r := &results[place-1]
 		switch {
 		case string(request) != string(asked[place-1].Request[:]):
 			r.Err = links.ErrOtherRequest
 		case reused.Valid:
-			r.Replayed, r.Reused = true, reused.Bool
+			r.Replayed, r.Reused, r.Epoch = true, reused.Bool, unsigned(epoch)
 			return json.Unmarshal(made, &r.Link)
 		}
 		return nil

@@ -82,8 +82,29 @@ func TestAnAnswerStaysWhateverIsDoneSince(t *testing.T) {
 		t.Errorf("Write = %+v, want it answered with\n%+v", again, made)
 	}
 	answered, err := s.Answered(t.Context(), []links.Once{call, *call.At(1), callOf("m", "r")})
-	if err != nil || !reflect.DeepEqual(answered, []links.Result{{Link: made, Replayed: true}, {}, {}}) {
+	if err != nil || !reflect.DeepEqual(answered, []links.Result{{Link: made, Replayed: true, Epoch: 1}, {}, {}}) {
 		t.Errorf("Answered = %+v, %v, want the first only", answered, err)
+	}
+}
+
+// Edges acknowledge positions of the epoch of now, whatever the answer says.
+func TestAnAnswerOfAnOlderEpochIsFoundInThatOfNow(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	call := callOf("n", "r")
+	made := mustWrite(t, s, once(random(content("https://a.example/")), &call)).Link
+	if n, err := s.BumpEpoch(t.Context()); n != 2 || err != nil {
+		t.Fatalf("BumpEpoch = %d, %v, want 2", n, err)
+	}
+	answered, err := s.Answered(t.Context(), []links.Once{call})
+	if err != nil {
+		t.Fatalf("Answered: %v", err)
+	}
+	again := mustWrite(t, s, once(random(content("https://a.example/")), &call))
+	for how, r := range map[string]links.Result{"Answered": answered[0], "Write": again} {
+		if !reflect.DeepEqual(r.Link, made) || made.Epoch != 1 || r.Epoch != 2 {
+			t.Errorf("%s = %+v, want %+v, in epoch 2", how, r, made)
+		}
 	}
 }
 

@@ -20,8 +20,8 @@ const (
 // outbox has a partition for today and each of the coming three days, changes
 // are kept for seven whole days, rows of edges for a day after they left, and of
 // clicks what pruneClicks says, histories as pruneHistory says, and answers of
-// calls that are carried out once for a day. It is for every origin to call, about once an
-// hour, at the same time if it comes to that.
+// calls that are carried out once for a day. It is for every origin to call,
+// about once an hour, at the same time if it comes to that.
 //
 // It does as much as it can. What it gets no turn for in 100 ms, or seconds where
 // only clicks are held up, is left to the next call; the error then is
