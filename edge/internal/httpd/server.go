@@ -17,7 +17,9 @@ const (
 	readTimeout  = 10 * time.Second
 	writeTimeout = 10 * time.Second
 	idleTimeout  = 75 * time.Second
-	drainTimeout = 10 * time.Second
+	// drainTimeout is more than a client can draw out a head, so that nobody's slow
+	// one makes a clean stop fail.
+	drainTimeout = readTimeout + deadlineSlack + 4*time.Second
 )
 
 // Server is the public listener.
@@ -79,7 +81,7 @@ func (s *Server) Close() { _ = s.listener.Close() }
 
 // Run answers until ctx ends; then, for the drain time, every answer closes its
 // connection; then it stops accepting and waits for the requests in hand, at
-// most ten seconds.
+// most drainTimeout.
 func (s *Server) Run(ctx context.Context) error {
 	served := make(chan error, 1)
 	go func() { served <- s.http.Serve(s.listener) }()
