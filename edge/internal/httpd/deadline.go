@@ -16,18 +16,21 @@ type deadline struct {
 }
 
 // arm makes the wanted deadline hold for a call that begins now.
-func (d *deadline) arm(set func(time.Time) error) error {
-	if d.wanted.IsZero() {
+func (d *deadline) arm(set func(time.Time) error) error { return d.armAt(d.wanted, set) }
+
+// armAt is arm for another deadline than the wanted one.
+func (d *deadline) armAt(at time.Time, set func(time.Time) error) error {
+	if at.IsZero() {
 		if d.armed.IsZero() {
 			return nil
 		}
 		d.armed = time.Time{}
 		return set(d.armed)
 	}
-	if late := d.armed.Sub(d.wanted); !d.armed.IsZero() && late >= 0 && late <= deadlineSlack {
+	if late := d.armed.Sub(at); !d.armed.IsZero() && late >= 0 && late <= deadlineSlack {
 		return nil
 	}
-	d.armed = d.wanted.Add(deadlineSlack)
+	d.armed = at.Add(deadlineSlack)
 	return set(d.armed)
 }
 

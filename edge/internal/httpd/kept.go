@@ -7,6 +7,7 @@ import (
 	"net"
 	"sync/atomic"
 	"syscall"
+	"time"
 )
 
 // kept reads a connection that is kept alive, and saves the read that finds
@@ -22,16 +23,22 @@ import (
 // The kernel tells of what comes, and of the end, once each. A try that filled
 // its memory may have left something behind, so the next one does not wait. One
 // that did not has emptied the socket, but for one thing: an end that had come
-// already when the try was made. Whoever sends all it has and ends its side does
-// so with the first request, which is therefore read the usual way. (Later, such a
-// client is held until the idle timeout, if it does not end both sides.)
+// already when the try was made. Most who send all they have and end their side do
+// so with the first request, which is therefore read the usual way. Later, such an
+// end is found by another try, lookAgain after the last one: the kernel does not
+// tell of it even when the client closes its socket, and it would hold its
+// connection until the idle timeout.
 type kept struct {
 	state atomic.Int32
-	next  func() (n int, ok bool) // nil: not begun
+	next  func() (n int, ok bool) // nil: not begun, or ended
 	stop  func()
 	p     []byte // where to read to
 	err   error  // that ended the coroutine
 }
+
+// lookAgain is how long a kept connection waits before it tries once more,
+// deadlineSlack not counted.
+const lookAgain = 2 * time.Second
 
 // States of kept. One goroutine reads, and owns everything while it does; any
 // may close.
@@ -40,6 +47,9 @@ const (
 	keptReading
 	keptClosed
 )
+
+// begun is for the goroutine that reads.
+func (k *kept) begun() bool { return k.next != nil }
 
 // begin starts the coroutine on a connection; not if that is no socket.
 func (k *kept) begin(c net.Conn) bool {
@@ -108,6 +118,7 @@ func (k *kept) turn(c net.Conn, p []byte) (int, error) {
 	n, ok := k.next()
 	k.p = nil
 	if !ok {
+		k.next, k.stop = nil, nil // what a deadline has ended may go on
 		return 0, k.err
 	}
 	return n, nil

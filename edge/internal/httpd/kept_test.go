@@ -95,6 +95,53 @@ func TestAReadThatIsFilledLeavesNothingBehind(t *testing.T) {
 	}
 }
 
+func TestAnEndThatComesWithARequestIsFound(t *testing.T) {
+	t.Parallel()
+	here, there := sockets(t)
+	exchange(t, here, there, "GET /1 HTTP/1.1\r\n\r\n")
+	const last = "GET /2 HTTP/1.1\r\n\r\n"
+	if _, err := io.WriteString(there, last); err != nil {
+		t.Fatal(err)
+	}
+	if err := there.CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	if err := here.SetReadDeadline(time.Now().Add(idleTimeout)); err != nil {
+		t.Fatal(err)
+	}
+	got := make([]byte, len(last))
+	if _, err := io.ReadFull(here, got); err != nil || string(got) != last {
+		t.Fatalf("got %q, %v", got, err)
+	}
+	if n, err := here.Read(got); n != 0 || !errors.Is(err, io.EOF) {
+		t.Errorf("got %d bytes, %v, want the end", n, err)
+	}
+}
+
+func TestAKeptConnectionGoesOnAfterAnotherLook(t *testing.T) {
+	t.Parallel()
+	here, there := sockets(t)
+	exchange(t, here, there, "GET /1 HTTP/1.1\r\n\r\n")
+	later := time.AfterFunc(lookAgain+2*deadlineSlack, func() { _, _ = io.WriteString(there, "GET /2 HTTP/1.1\r\n\r\n") })
+	defer later.Stop()
+	got := make([]byte, len("GET /2 HTTP/1.1\r\n\r\n"))
+	if _, err := io.ReadFull(here, got); err != nil {
+		t.Fatalf("got %q, %v", got, err)
+	}
+	if got := exchange(t, here, there, "GET /3 HTTP/1.1\r\n\r\n"); got != "GET /3 HTTP/1.1\r\n\r\n" {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestAReadOfNothingDoesNotWait(t *testing.T) {
+	t.Parallel()
+	here, there := sockets(t)
+	exchange(t, here, there, "GET /1 HTTP/1.1\r\n\r\n")
+	if n, err := here.Read(nil); n != 0 || err != nil {
+		t.Errorf("got %d bytes, %v, want none", n, err)
+	}
+}
+
 func TestAKeptConnectionEndsAsAnyOther(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

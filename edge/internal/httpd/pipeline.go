@@ -2,7 +2,10 @@ package httpd
 
 import (
 	"bytes"
+	"errors"
 	"net"
+	"os"
+	"time"
 )
 
 // onePerRead is a listener whose connections hand out at most one request head
@@ -49,9 +52,6 @@ func (c *headConn) Read(p []byte) (int, error) {
 		}
 		return n, nil
 	}
-	if err := c.reading.arm(c.Conn.SetReadDeadline); err != nil {
-		return 0, err
-	}
 	read, err := c.read(p)
 	n := c.cut(p[:read])
 	if n < read {
@@ -60,9 +60,27 @@ func (c *headConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// read reads from the connection, once it has asked again as kept does.
+// read reads from the connection, once it has asked again as kept does: then a
+// wait is broken off for one more look, soon, since the last one may have missed
+// the client's end.
 func (c *headConn) read(p []byte) (int, error) {
-	if !c.asked || len(p) == 0 {
+	if len(p) == 0 {
+		return 0, nil // the connection's own Read would wait for the one that kept has under way
+	}
+	if c.kept.begun() {
+		if look := time.Now().Add(lookAgain); c.reading.wanted.IsZero() || look.Before(c.reading.wanted) {
+			if err := c.reading.armAt(look, c.Conn.SetReadDeadline); err != nil {
+				return 0, err
+			}
+			if n, err := c.kept.read(c.Conn, p); !errors.Is(err, os.ErrDeadlineExceeded) {
+				return n, err
+			}
+		}
+	}
+	if err := c.reading.arm(c.Conn.SetReadDeadline); err != nil {
+		return 0, err
+	}
+	if !c.asked {
 		return c.Conn.Read(p)
 	}
 	return c.kept.read(c.Conn, p)
