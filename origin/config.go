@@ -93,19 +93,16 @@ func (c *config) public() (*url.URL, error) { return url.Parse(c.PublicURL) }
 // A name belongs to the service as a whole; an address, or "localhost", may be
 // shared with other services, so there only the service's own port is meant.
 func publicHost(u *url.URL) string {
-	host := strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
-	if ip, err := netip.ParseAddr(host); err == nil || host == "localhost" {
+	host, err := link.ParseHost(u.Hostname())
+	if err != nil {
+		return u.Hostname() // which no target leads to
+	}
+	if link.IsAddress(host) || host == "localhost" {
 		port := u.Port()
 		if port == "" {
 			port = map[string]string{"http": "80", "https": "443"}[u.Scheme]
 		}
-		if ip.Is6() {
-			host = "[" + host + "]"
-		}
 		return host + ":" + port
-	}
-	if domain, err := link.ParseDomain(host); err == nil {
-		return domain
 	}
 	return host
 }

@@ -12,7 +12,7 @@ import (
 // adds nothing.
 type TargetRules struct {
 	Schemes []string // schemes allowed besides http and https, without ":"
-	// OwnHosts are the service's short domains, as ParseDomain returns them. One
+	// OwnHosts are the service's short domains, as ParseHost returns them. One
 	// with a port ("127.0.0.1:8080") is meant on that port only.
 	OwnHosts []string
 }
@@ -44,6 +44,7 @@ func ParseTarget(raw string, rules TargetRules) (stored string, err error) {
 		if authority, host, err = parseAuthority(authority); err != nil {
 			return "", err
 		}
+		host = comparedHost(host) // an address has many spellings
 		if slices.Contains(rules.OwnHosts, host) || slices.Contains(rules.OwnHosts, host+effectivePort(scheme, authority)) {
 			return "", reasonError("must not lead back to this service")
 		}

@@ -272,6 +272,8 @@ func TestParseTargetRefusesAnOwnHostOnItsPortOnly(t *testing.T) {
 		"http://127.0.0.1:8080/x": true, "https://127.0.0.1:08080": true, "http://127.0.0.1:9000/x": false, "http://127.0.0.1/": false,
 		"http://[::1]/x": true, "http://[::1]:80": true, "http://[::1]:/": true, "https://[::1]/": false,
 		"https://LOCALHOST./": true, "http://localhost/": false,
+		"http://127.1:8080/x": true, "http://2130706433:8080/": true, "http://0x7f.0.0.01.:8080/": true, "http://[::ffff:127.0.0.1]:8080/": true,
+		"http://１２７.1:8080/": true, "http://[0:0::1]/x": true, "http://127.2:8080/": false,
 	} {
 		if _, err := ParseTarget(target, rules); (err != nil) != loop {
 			t.Errorf("%s: got error %v, want one: %v", target, err, loop)
