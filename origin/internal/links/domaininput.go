@@ -2,6 +2,7 @@ package links
 
 import (
 	"fmt"
+	"strings"
 
 	"waypost/shared/feed"
 	"waypost/shared/link"
@@ -58,7 +59,9 @@ func (in *DomainInput) domain(h hosts, publicHost string) (*feed.Domain, error) 
 	default:
 		host, err := link.ParseDomain(*in.Host.Value)
 		if err == nil {
-			err = unless(host != publicHost, "is the host of the default domain")
+			// Whatever its port: visitors' requests are told apart by host alone.
+			own, _, _ := strings.Cut(publicHost, ":")
+			err = unless(host != own, "is the host of the default domain")
 		}
 		if err != nil {
 			f.add("host", err.Error())

@@ -185,6 +185,8 @@ func (s *Service) writeDomain(ctx context.Context, host string, ack Ack, merge f
 				return "", err
 			case d == nil:
 				return old.Value, nil
+			case old == nil && *d == (feed.Domain{}):
+				return "", nil // the default domain, of which nothing was set, nor is now
 			}
 			value, err := encode(d)
 			if err != nil {
@@ -195,6 +197,10 @@ func (s *Service) writeDomain(ctx context.Context, host string, ack Ack, merge f
 	}, ack)
 	if err != nil {
 		return WrittenDomain{}, err
+	}
+	if row.Value == "" {
+		unset, err := s.unsetDefault(ctx)
+		return WrittenDomain{Domain: unset, Receipt: receipt}, err
 	}
 	return WrittenDomain{Domain: domainOf(&row), Receipt: receipt}, nil
 }

@@ -99,6 +99,10 @@ func TestTheDefaultDomainIsThereWithoutARow(t *testing.T) {
 	if got, err := f.Domain(t.Context(), ""); err != nil || got != unset {
 		t.Errorf("got %+v, %v, want %+v", got, err, unset)
 	}
+	nothing := &links.DomainInput{HomeURL: links.Field[string]{Set: true}}
+	if got, err := f.PatchDomain(t.Context(), "", nothing, nil, links.AckEdges); err != nil || got.Domain != unset || len(f.published.changes) != 0 {
+		t.Errorf("changed to what it is: %+v, %v, %d changes, want none", got.Domain, err, len(f.published.changes))
+	}
 	patch := &links.DomainInput{HomeURL: links.Value("https://home.example/"), Class: links.Value("strict")}
 	if _, err := f.PatchDomain(t.Context(), "", patch, []links.Version{unset.Version}, links.AckEdges); err != nil {
 		t.Fatal(err)
@@ -257,5 +261,22 @@ func TestABlockIsTheAPIsOrTheFiles(t *testing.T) {
 		if _, err := f.PutBlock(t.Context(), in, links.AckEdges); len(fieldsOf(err)) == 0 {
 			t.Errorf("%+v: %v, want it refused", in, err)
 		}
+	}
+}
+
+// Visitors' requests are told apart by host alone: one with the service's own
+// address would take the default domain's links from them.
+func TestTheAddressOfTheDefaultDomainIsNoOtherDomain(t *testing.T) {
+	t.Parallel()
+	f := newFixture()
+	for _, public := range []string{"127.0.0.1:8080", "localhost:8080"} {
+		service := links.New(links.Deps{Config: f.store, Publisher: f.published, Barrier: f.waits, PublicHost: public})
+		host, _, _ := strings.Cut(public, ":")
+		if _, err := service.CreateDomain(t.Context(), named(host), links.AckCommit); !slices.Equal(fieldsOf(err), []string{"host"}) {
+			t.Errorf("%s at %s: %v, want the host refused", host, public, err)
+		}
+	}
+	if _, err := f.CreateDomain(t.Context(), named("localhost"), links.AckCommit); err != nil {
+		t.Errorf("elsewhere: %v, want it registered", err)
 	}
 }
