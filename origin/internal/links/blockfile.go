@@ -87,6 +87,7 @@ func (s *Service) TakeBlockFile(ctx context.Context, file BlockFile) (changed in
 		return 0, err
 	}
 	sp := s.spread(AckCommit)
+	var full error
 	for _, ms := range [][]ConfigMutation{gone, wanted} {
 		for len(ms) > 0 {
 			n := min(len(ms), MaxConfigWrite)
@@ -96,6 +97,8 @@ func (s *Service) TakeBlockFile(ctx context.Context, file BlockFile) (changed in
 			}
 			for _, r := range results {
 				switch {
+				case errors.Is(r.Err, ErrFull):
+					full = r.Err // for this one; there may be room for another, such as one that is held already
 				case r.Err != nil:
 					return changed, r.Err
 				case r.Change != nil:
@@ -105,7 +108,7 @@ func (s *Service) TakeBlockFile(ctx context.Context, file BlockFile) (changed in
 			ms = ms[n:]
 		}
 	}
-	return changed, nil
+	return changed, full
 }
 
 // differing compares the rows of the file's source with the file.

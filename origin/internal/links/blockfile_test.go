@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"waypost/origin/internal/links"
+	"waypost/shared/feed"
 	"waypost/shared/link"
 )
 
@@ -118,5 +119,31 @@ func TestABlockFileIsTakenOverInBatchesAndLeavesTheAPIsBlocks(t *testing.T) {
 	f.store.fails = link.ErrUnavailable
 	if _, err := f.TakeBlockFile(t.Context(), file); !errors.Is(err, link.ErrUnavailable) {
 		t.Errorf("without a store: %v, want ErrUnavailable", err)
+	}
+}
+
+func TestAFullBlockListTakesWhatThereIsRoomFor(t *testing.T) {
+	t.Parallel()
+	f := newFixture()
+	const beside = links.MaxConfigWrite
+	file := make(links.BlockFile)
+	for i := range links.MaxBlocks - beside {
+		file[fmt.Sprintf("h%d.example", i)] = false
+	}
+	if _, err := f.TakeBlockFile(t.Context(), file); err != nil {
+		t.Fatal(err)
+	}
+	for i := range beside {
+		f.store.config[feed.BlockRow(feed.BlockByAPI, fmt.Sprintf("api%d.example", i))] = "{}"
+	}
+	for host := range file {
+		file[host] = true // each has its row already
+	}
+	for i := range beside {
+		file[fmt.Sprintf("more%d.example", i)] = false
+	}
+	changed, err := f.TakeBlockFile(t.Context(), file)
+	if want := links.MaxBlocks - beside; changed != want || !errors.Is(err, links.ErrFull) {
+		t.Errorf("took over %d, %v, want the %d that need no room, and ErrFull", changed, err, want)
 	}
 }

@@ -112,6 +112,9 @@ func (m *memory) WriteConfig(_ context.Context, ms []links.ConfigMutation) ([]li
 			old = &r
 		}
 		value, err := mutation.Merge(old, m.now)
+		if kind, _, _ := strings.Cut(mutation.Row, "/"); err == nil && old == nil && mutation.Most > 0 && m.rowsOf(kind) >= mutation.Most {
+			err = links.ErrFull
+		}
 		if results[i] = (links.ConfigResult{Row: m.row(mutation.Row), Err: err}); err != nil || value == m.config[mutation.Row] {
 			continue
 		}
@@ -123,6 +126,16 @@ func (m *memory) WriteConfig(_ context.Context, ms []links.ConfigMutation) ([]li
 		results[i].Change = &feed.Change{Epoch: 1, Shard: feed.ConfigShard, Seq: m.seq, Key: link.Key{Code: mutation.Row}, Value: value}
 	}
 	return results, m.fails
+}
+
+// rowsOf is how many rows of a kind there are.
+func (m *memory) rowsOf(kind string) (n int) {
+	for name := range m.config {
+		if strings.HasPrefix(name, kind+"/") {
+			n++
+		}
+	}
+	return n
 }
 
 // counting makes the codes 1, 2, 3 and so on.
