@@ -2,6 +2,7 @@ package links
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"waypost/shared/link"
@@ -76,6 +77,9 @@ func (s *Service) Bulk(ctx context.Context, c Caller, ins []*Input, ack Ack) ([]
 		return nil, Receipt{}, err
 	}
 	for j, r := range results {
+		if errors.Is(r.Err, ErrOtherRequest) {
+			return nil, Receipt{}, r.Err // it was spent meanwhile, so that none of these was made
+		}
 		outcomes[places[j]] = Outcome{Link: r.Link, Reused: r.Reused, Replayed: r.Replayed, Err: r.Err}
 	}
 	return outcomes, receipt, nil

@@ -1,6 +1,7 @@
 package links_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 
@@ -70,6 +71,30 @@ func TestAnotherRequestUnderTheSameNameIsRefusedAsAWhole(t *testing.T) {
 	}
 	if len(f.store.rows) != 0 {
 		t.Errorf("wrote %v, want nothing", f.store.rows)
+	}
+}
+
+// spent is a store at which another request got ahead with the name of the call.
+type spent struct{ *memory }
+
+func (spent) Write(_ context.Context, ms []links.Mutation) ([]links.Result, error) {
+	results := make([]links.Result, len(ms))
+	for i := range results {
+		results[i].Err = links.ErrOtherRequest
+	}
+	return results, nil
+}
+
+func TestACallThatIsSpentMeanwhileIsRefusedAsAWhole(t *testing.T) {
+	t.Parallel()
+	f := newFixture()
+	service := links.New(links.Deps{
+		Store: spent{f.store}, Config: f.store, Records: f.ledger, Codes: &counting{}, Publisher: f.published, Barrier: f.waits,
+	})
+	once := links.Caller{Key: "k"}.Once("n", [32]byte{})
+	ins := []*links.Input{onceOf(aliased("a"), once.At(0)), onceOf(aliased("b"), once.At(1))}
+	if got, _, err := service.Bulk(t.Context(), links.Caller{}, ins, links.AckEdges); !errors.Is(err, links.ErrOtherRequest) {
+		t.Errorf("Bulk: %+v, %v, want ErrOtherRequest", got, err)
 	}
 }
 
