@@ -14,7 +14,7 @@ import (
 )
 
 // stopLimit is how long a service may take to stop after SIGTERM.
-const stopLimit = 15 * time.Second
+const stopLimit = 25 * time.Second
 
 // Process is one service, which can be started, hurt and started again with the same environment and addresses.
 // Safe for concurrent use, but for Start, Stop, Kill and Restart, which are one goroutine's.

@@ -49,8 +49,9 @@ func runParts(ctx context.Context, parts []part, c config, say *printer) error {
 	var kept []running
 	defer func() { _ = pids.remove() }()
 	for _, p := range parts {
+		// A service that is asked to stop finishes its requests in hand, for some 20 s at most.
 		k := &keeper{part: p, pids: pids, say: say, patience: patience{
-			first: 500 * time.Millisecond, longest: 30 * time.Second, settled: time.Minute, stop: 10 * time.Second,
+			first: 500 * time.Millisecond, longest: 30 * time.Second, settled: time.Minute, stop: 30 * time.Second,
 		}}
 		if err := k.begin(ctx); err != nil {
 			stopAll(kept, say)
