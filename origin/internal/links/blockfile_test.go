@@ -120,3 +120,50 @@ func TestABlockFileIsTakenOverInBatchesAndLeavesTheAPIsBlocks(t *testing.T) {
 		t.Errorf("without a store: %v, want ErrUnavailable", err)
 	}
 }
+
+// Some of the first batch find no room. What stands in the last one needs none.
+func TestWhatFindsNoRoomKeepsNothingElseFromBeingDone(t *testing.T) {
+	t.Parallel()
+	f := newFixture()
+	before := links.BlockFile{"z.example": false}
+	for i := range links.MaxConfigWrite + 1 {
+		before[fmt.Sprintf("old%d.example", i)] = false
+	}
+	if _, err := f.TakeBlockFile(t.Context(), before); err != nil {
+		t.Fatal(err)
+	}
+	const room = 3 // once the old hosts are gone
+	for i := range links.MaxBlocks - 1 - room {
+		f.store.config[fmt.Sprintf("block/api/h%d.example", i)] = fmt.Sprintf(`{"host":"h%d.example"}`, i)
+	}
+	after := links.BlockFile{"z.example": true}
+	for i := range 2 * links.MaxConfigWrite {
+		after[fmt.Sprintf("new%04d.example", i)] = false
+	}
+	f.store.batches = nil
+	changed, err := f.TakeBlockFile(t.Context(), after)
+	if want := len(before) - 1 + room + 1; !errors.Is(err, links.ErrFull) || changed != want {
+		t.Errorf("took over %d, %v, want %d and ErrFull", changed, err, want)
+	}
+	blocks := func() links.BlockFile {
+		held := make(links.BlockFile)
+		found, _, err := f.Blocks(t.Context(), links.Place{Started: true, Name: "file/"}, 2*links.MaxBlocks)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range found {
+			held[b.Host] = b.Kind == links.BlockSuffix
+		}
+		return held
+	}
+	want := links.BlockFile{"z.example": true, "new0000.example": false, "new0001.example": false, "new0002.example": false}
+	if got := blocks(); !maps.Equal(got, want) {
+		t.Errorf("the file blocks %v, want %v", got, want)
+	}
+	for i := range 10 {
+		delete(f.store.config, fmt.Sprintf("block/api/h%d.example", i))
+	}
+	if changed, err := f.TakeBlockFile(t.Context(), after); !errors.Is(err, links.ErrFull) || changed != 10 {
+		t.Errorf("once there is room for ten more: took over %d, %v, want these and ErrFull", changed, err)
+	}
+}
