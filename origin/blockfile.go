@@ -80,16 +80,16 @@ func (o *origin) takeBlocks(ctx context.Context, service *links.Service) error {
 	})
 	full, told := errors.Is(err, links.ErrFull), o.blocks.short
 	o.blocks.short = full
-	switch {
-	case full && !told:
+	if err != nil && !full {
+		return err
+	}
+	if full && !told {
 		o.logger.LogAttrs(ctx, slog.LevelError, "no room for all of the block file beside the blocks of the API and the domains; the rest is not blocked until there is",
 			slog.String("file", o.blocks.path), slog.Int("most", links.MaxBlocks))
-	case full:
-	case err != nil:
-		return err
-	case changed > 0:
+	}
+	if changed > 0 {
 		o.logger.LogAttrs(ctx, slog.LevelInfo, "block file taken over",
-			slog.String("file", o.blocks.path), slog.Int("hosts", len(o.blocks.read)), slog.Int("changed", changed))
+			slog.String("file", o.blocks.path), slog.Int("hosts", len(o.blocks.read)), slog.Int("changed", changed), slog.Bool("whole", !full))
 	}
 	return nil
 }

@@ -76,15 +76,18 @@ func (in invocation) listKeys(ctx context.Context) error {
 		return err
 	}
 	return withKeys(ctx, cfg.Database, func(keys *links.Keys) error {
-		all, err := keys.List(ctx)
-		if err != nil {
-			return err
-		}
 		table := tabwriter.NewWriter(in.stdout, 0, 0, 2, ' ', 0)
 		_, _ = fmt.Fprintln(table, "ID\tCREATED\tOWNER\tSCOPES\tRATE\tBURST\tNOTE") // errors are kept for Flush
-		for _, k := range all {
-			_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.ID, k.CreatedAt.Format(time.RFC3339), k.Owner,
-				strings.Join(k.Scopes, ","), orDefault(k.CreateRate), orDefault(k.CreateBurst), k.Note)
+		for after, more := (links.Place{}), true; more; more = after.Started {
+			page, next, err := keys.List(ctx, after, links.MaxLimit)
+			if err != nil {
+				return err
+			}
+			for _, k := range page {
+				_, _ = fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", k.ID, k.CreatedAt.Format(time.RFC3339), k.Owner,
+					strings.Join(k.Scopes, ","), orDefault(k.CreateRate), orDefault(k.CreateBurst), k.Note)
+			}
+			after = next
 		}
 		return table.Flush()
 	})

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -89,6 +90,27 @@ func TestKeysAreCreatedWithAnAllowance(t *testing.T) {
 		row, _, _ = strings.Cut(row, "\n")
 		if columns := strings.Fields(row); !slices.Equal(columns[len(columns)-2:], c.want) {
 			t.Errorf("%v: listed as %q, want it to end in %v", c.flags, row, c.want)
+		}
+	}
+}
+
+func TestKeyListHasEveryKey(t *testing.T) {
+	t.Parallel()
+	url := services.Postgres(t)
+	store := migrated(t, url)
+	const keys = 2*links.MaxLimit + 1
+	for i := range keys {
+		if err := store.CreateKey(t.Context(), links.APIKey{ID: fmt.Sprintf("key%03d", i), Scopes: []string{links.ScopeLinksRead}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var list bytes.Buffer
+	if err := run(t.Context(), []string{"key", "list"}, one("WAYPOST_DATABASE_URL", url), &list, io.Discard); err != nil {
+		t.Fatal(err)
+	}
+	for i := range keys {
+		if id := fmt.Sprintf("key%03d", i); strings.Count(list.String(), id) != 1 {
+			t.Errorf("%s is listed %d times, want once", id, strings.Count(list.String(), id))
 		}
 	}
 }

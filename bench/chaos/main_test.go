@@ -9,21 +9,12 @@ import (
 	"go.uber.org/goleak"
 
 	"waypost/bench/fleet"
-	"waypost/deploy/services"
 )
 
 // bin are the binaries with failpoints in the folder WAYPOST_CHAOS_BIN, an absolute path, or built at their first use.
 var bin = fleet.NewBinaries(os.Getenv("WAYPOST_CHAOS_BIN"), "failpoint")
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(services.Main(cleaned{m})) }
-
-// cleaned removes what was built once the tests have run.
-type cleaned struct{ tests services.TestRun }
-
-func (c cleaned) Run() int {
-	defer bin.Remove() //nolint:errcheck // a folder of the system's temporary ones
-	return c.tests.Run()
-}
+func TestMain(m *testing.M) { goleak.VerifyTestMain(fleet.Main(m, bin)) }
 
 // seed is WAYPOST_CHAOS_SEED, or drawn.
 func seed(t *testing.T) uint64 {

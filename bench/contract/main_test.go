@@ -7,21 +7,12 @@ import (
 	"go.uber.org/goleak"
 
 	"waypost/bench/fleet"
-	"waypost/deploy/services"
 )
 
 // binaries are those in the folder WAYPOST_TEST_BIN, an absolute path, or built at their first use.
 var binaries = fleet.NewBinaries(os.Getenv("WAYPOST_TEST_BIN"))
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(services.Main(cleaned{m})) }
-
-// cleaned removes what was built once the tests have run.
-type cleaned struct{ tests services.TestRun }
-
-func (c cleaned) Run() int {
-	defer binaries.Remove() //nolint:errcheck // a folder of the system's temporary ones
-	return c.tests.Run()
-}
+func TestMain(m *testing.M) { goleak.VerifyTestMain(fleet.Main(m, binaries)) }
 
 // TestContract is all of it on one fleet. Each part leaves behind what it made.
 func TestContract(t *testing.T) {

@@ -47,6 +47,12 @@ func domainSamples() map[string]func(o *owner) []call {
 			o.block()
 			return []call{{admin: true, status: 200, other: 403}}
 		},
+		"getBlock": func(o *owner) []call {
+			return []call{
+				{path: []string{o.block()}, admin: true, status: 200, other: 403},
+				{path: []string{blockedByFile}, admin: true, status: 200, other: 403},
+			}
+		},
 		"deleteBlock": func(o *owner) []call {
 			return []call{
 				{path: []string{o.block()}, admin: true, status: 204, other: 403},

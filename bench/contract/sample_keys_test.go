@@ -9,7 +9,10 @@ func keySamples() map[string]func(o *owner) []call {
 			return []call{{body: `{"scopes": ["links:read"], "owner": "` + o.name + `", "note": "of a test"}`, admin: true, status: 201, other: 403}}
 		},
 		"listKeys": func(*owner) []call {
-			return []call{{admin: true, status: 200, other: 403}}
+			return []call{
+				{admin: true, status: 200, other: 403},
+				{query: "limit=1", admin: true, status: 200, other: 403},
+			}
 		},
 		"revokeKey": func(o *owner) []call {
 			first := strings.Split(o.stage.admin, "_")[1]

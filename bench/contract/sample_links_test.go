@@ -25,6 +25,7 @@ func linkSamples() map[string]func(o *owner) []call {
 				{query: "q=" + made.code, status: 200, other: 200},
 				{query: "owner=" + o.name, status: 200, other: 200, otherHas: `"items":[]`},
 				{query: "domain=", status: 200, other: 200},
+				{query: "domain=_default", status: 200, other: 200},
 				{query: "sort=clicks", status: 200, other: 200},
 			}
 		},
@@ -40,6 +41,7 @@ func linkSamples() map[string]func(o *owner) []call {
 			return []call{
 				{path: []string{l.code}, status: 200, other: 404},
 				{path: []string{l.code}, header: map[string]string{"If-None-Match": l.etag}, status: 304, other: 404},
+				{path: []string{l.code}, query: "domain=_default", status: 200, other: 404},
 				{path: []string{l.code}, query: "domain=" + domain, status: 404, other: 404},
 			}
 		},

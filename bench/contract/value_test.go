@@ -12,7 +12,7 @@ func texts() []string {
 		"", " ", "x", "é", "日本語", "🙂", "e\u0301", "\u0301", "\u0000", "a\u0000b", "\u0001", "\n", "a\r\nX-Injected: b", "\t", "\u007f", "\u0085",
 		"\u2028", "\u202e", "\ufeff", "\uffff", "'; DROP TABLE link; --", "%", "%00", "%zz", "../..", "<script>alert(1)</script>", "{{.}}", "${x}",
 		"https://", "https://example.com/", "http://user@example.com/", "javascript:alert(1)", "file:///etc/passwd", "http://wp.example/loop", "http://[::1",
-		"https://xn--/", "https://ex ample.com/", "example.com", "*.example.com", "-.example", "a..b", "127.0.0.1", "xn--a", "bücher.example",
+		"https://xn--/", "https://ex ample.com/", "example.com", "*.example.com", "-.example", "a..b", "127.0.0.1", "xn--a", "bücher.example", "_default",
 		"NaN", "Infinity", "-Infinity", "null", "undefined", "true", "302", "1e400", "0x10", "-1", "+1", "1_000", "٣", "admin", "api", "on", "off", "edges",
 		"2030-01-01T00:00:00Z", "2030-13-01T00:00:00Z", "2030-02-30", "2030-01-01", "0000-01-01T00:00:00Z", "1969-12-31T23:59:59Z",
 		"9999-12-31T23:59:59-23:59", "2030-01-01T00:00:00,5Z", "10000-01-01T00:00:00Z", "2030-01-01T0:00:00Z",

@@ -84,3 +84,19 @@ func committed(t *testing.T, f *fleet.Fleet, api *fleet.API) {
 		}
 	}
 }
+
+// Whoever made the link may still be waiting for edges when another origin finds it.
+func TestALinkThatIsFoundIsAcknowledgedByEdgesThroughEveryOrigin(t *testing.T) {
+	t.Parallel()
+	f := start(t, fleet.Spec{Origins: 2, Edges: []string{"eu", "us"}})
+	body := fleet.Fields{"target": targetOf("found", 0), "reuse": true}
+	for i, o := range []*fleet.Origin{f.Origins[0], f.Origins[1], f.Origins[0]} {
+		answer, err := f.APIOf(t, o).Do(t.Context(), http.MethodPost, "/links", body)
+		if want := map[bool]int{true: http.StatusCreated, false: http.StatusOK}[i == 0]; answer.Status != want {
+			t.Fatalf("call %d: status %d, want %d: %s", i, answer.Status, want, answer.Body)
+		}
+		if r := wrote(t, answer, err); r.Ack != "edges" || r.Edges != len(f.Edges) || r.Acked != len(f.Edges) {
+			t.Errorf("call %d: receipt %+v, want all of %d edges", i, r, len(f.Edges))
+		}
+	}
+}

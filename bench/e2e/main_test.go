@@ -8,7 +8,6 @@ import (
 	"go.uber.org/goleak"
 
 	"waypost/bench/fleet"
-	"waypost/deploy/services"
 )
 
 // binaries are those in the folder WAYPOST_TEST_BIN, an absolute path, or built at their first use.
@@ -17,16 +16,7 @@ var binaries = fleet.NewBinaries(os.Getenv("WAYPOST_TEST_BIN"))
 // armable are those with failpoints, in the folder WAYPOST_CHAOS_BIN.
 var armable = fleet.NewBinaries(os.Getenv("WAYPOST_CHAOS_BIN"), "failpoint")
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(services.Main(cleaned{m})) }
-
-// cleaned removes what was built once the tests have run.
-type cleaned struct{ tests services.TestRun }
-
-func (c cleaned) Run() int {
-	defer binaries.Remove() //nolint:errcheck // a folder of the system's temporary ones
-	defer armable.Remove()  //nolint:errcheck // as above
-	return c.tests.Run()
-}
+func TestMain(m *testing.M) { goleak.VerifyTestMain(fleet.Main(m, binaries, armable)) }
 
 // start is fleet.Start with the binaries under test.
 func start(t *testing.T, spec fleet.Spec) *fleet.Fleet {

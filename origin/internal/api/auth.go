@@ -22,8 +22,11 @@ func (a *API) admit(scope string) func(huma.Context, func(huma.Context)) {
 	return func(ctx huma.Context, next func(huma.Context)) {
 		r, w := humago.Unwrap(ctx)
 		key, err := a.authenticate(r)
-		if err == nil && !key.Allows(scope) {
-			err = unscoped(scope)
+		if err == nil {
+			accountOf(r.Context()).key = key.ID
+			if !key.Allows(scope) {
+				err = unscoped(scope)
+			}
 		}
 		if err != nil {
 			a.problemOf(r.Context(), err).write(w)
@@ -49,7 +52,7 @@ func (a *API) authenticate(r *http.Request) (links.APIKey, error) {
 	key, err := links.APIKey{}, links.ErrUnknownKey
 	if sent {
 		if wait := a.throttle.wait(a.address(r)); wait > 0 && !a.proven.recent(text) {
-			return links.APIKey{}, tooMany(wait)
+			return links.APIKey{}, tooMany(wait, tooManyKeyless)
 		}
 		if key, err = a.keys.Check(r.Context(), text); err == nil || errors.Is(err, links.ErrUnknownKey) {
 			a.proven.note(text, err == nil)
@@ -75,11 +78,13 @@ func (a *API) throttled(r *http.Request) *problemError {
 	if ok {
 		return nil
 	}
-	return tooMany(wait)
+	return tooMany(wait, tooManyKeyless)
 }
 
-func tooMany(wait time.Duration) *problemError {
+const tooManyKeyless = "too many calls without a valid key from this address"
+
+// tooMany is the problem of an address whose bucket stays empty for so long.
+func tooMany(wait time.Duration, detail string) *problemError {
 	seconds := int(math.Ceil(wait.Seconds()))
-	return newProblem(http.StatusTooManyRequests, "too many calls without a valid key from this address").
-		with("Retry-After", strconv.Itoa(max(1, seconds)))
+	return newProblem(http.StatusTooManyRequests, detail).with("Retry-After", strconv.Itoa(max(1, seconds)))
 }

@@ -35,6 +35,7 @@ func TestCallsNeedAKeyWithTheScope(t *testing.T) {
 		{"POST", "/api/v1/keys", `{"scopes": ["links:read"]}`, "admin"},
 		{"GET", "/api/v1/keys", "", "admin"},
 		{"DELETE", "/api/v1/keys/x", "", "admin"},
+		{"GET", "/api/v1/blocks/x", "", "admin"},
 	} {
 		a := s.want(401, c.method, c.path, c.body, anonymous)
 		if got := a.Header().Get("WWW-Authenticate"); !strings.HasPrefix(got, "Bearer ") {
@@ -91,6 +92,47 @@ func TestKeysAreMadeListedAndRevoked(t *testing.T) {
 		if fields := s.want(422, "POST", "/api/v1/keys", body).fields(); !slices.Equal(fields, []string{field}) {
 			t.Errorf("%s: fields = %v, want %s", body, fields, field)
 		}
+	}
+}
+
+func TestKeysAreListedAPageAtATime(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	const most = 100
+	for range most { // and the first admin key
+		s.key("", "links:read")
+	}
+	ids := func(a answer) (all []string, next string) {
+		items, _ := a.json["items"].([]any)
+		for _, item := range items {
+			key, _ := item.(map[string]any)
+			id, _ := key["id"].(string)
+			all = append(all, id)
+		}
+		next, _ = a.json["next_cursor"].(string)
+		return all, next
+	}
+	first, next := ids(s.want(200, "GET", "/api/v1/keys", ""))
+	if len(first) != most || next == "" || first[0] != strings.Split(s.admin, "_")[1] {
+		t.Fatalf("%d keys, next %q, want %d, the oldest first, and a next page", len(first), next, most)
+	}
+	// A key that ends a page may be revoked before the next one is read.
+	s.want(204, "DELETE", "/api/v1/keys/"+first[most-1], "")
+	last, none := ids(s.want(200, "GET", "/api/v1/keys?cursor="+next, ""))
+	if len(last) != 1 || none != "" || slices.Contains(first, last[0]) {
+		t.Errorf("second page %v, next %q, want the one key that is left", last, none)
+	}
+	var all []string
+	for cursor, more := "", true; more && len(all) <= most; more = cursor != "" {
+		var page []string
+		page, cursor = ids(s.want(200, "GET", "/api/v1/keys?limit=30&cursor="+cursor, ""))
+		all = append(all, page...)
+	}
+	if want := append(first[:most-1:most-1], last...); !slices.Equal(all, want) {
+		t.Errorf("by 30: %v, want %v", all, want)
+	}
+	for _, query := range []string{"limit=0", "limit=101", "cursor=%21", "cursor=AA", "owner=ann"} {
+		s.want(422, "GET", "/api/v1/keys?"+query, "")
 	}
 }
 

@@ -39,7 +39,7 @@ type createBlockRequest struct {
 
 type createBlockAnswer struct {
 	Status      int
-	Location    string `header:"Location" doc:"Where the API takes the block back"`
+	Location    string `header:"Location" doc:"Where the API answers for the block"`
 	Propagation string `header:"Waypost-Propagation" doc:"How far the write got"`
 	Body        Block
 }
@@ -88,18 +88,38 @@ func (a *API) listBlocks(ctx context.Context, in *Page) (*listBlocksAnswer, erro
 	return out, nil
 }
 
-type deleteBlockRequest struct {
+// BlockPath names a block.
+type BlockPath struct {
 	Host string `path:"host" doc:"The blocked host, percent-encoded" example:"phish.example"`
+}
+
+// named says what it was that is not there. Other errors it returns as they are.
+func (p BlockPath) named(err error) error {
+	if errors.Is(err, link.ErrNotFound) {
+		return newProblem(http.StatusNotFound, fmt.Sprintf("the host %q is not blocked", shorten(p.Host)))
+	}
+	return err
+}
+
+type getBlockAnswer struct{ Body Block }
+
+func (a *API) getBlock(ctx context.Context, in *BlockPath) (*getBlockAnswer, error) {
+	b, err := a.links.Block(ctx, in.Host)
+	if err != nil {
+		return nil, in.named(err)
+	}
+	return &getBlockAnswer{Body: showBlock(&b)}, nil
+}
+
+type deleteBlockRequest struct {
+	BlockPath
 	Ack
 }
 
 func (a *API) deleteBlock(ctx context.Context, in *deleteBlockRequest) (*deleteAnswer, error) {
 	receipt, err := a.links.DeleteBlock(ctx, in.Host, in.ack())
-	if errors.Is(err, link.ErrNotFound) {
-		return nil, newProblem(http.StatusNotFound, fmt.Sprintf("the host %q is not blocked", shorten(in.Host)))
-	}
 	if err != nil {
-		return nil, err
+		return nil, in.named(err)
 	}
 	return &deleteAnswer{Propagation: propagation(receipt)}, nil
 }

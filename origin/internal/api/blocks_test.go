@@ -38,6 +38,18 @@ func TestBlocksByTheAPI(t *testing.T) {
 	if items, _ := listed.json["items"].([]any); len(items) != 2 || listed.json["next_cursor"] != nil {
 		t.Errorf("listed %v, want both", listed.json)
 	}
+	for path, want := range map[string]any{made.Header().Get("Location"): again.json, "/api/v1/blocks/B%C3%96SE.example": again.json} {
+		if shown := s.want(200, "GET", path, ""); !reflect.DeepEqual(shown.json, want) {
+			t.Errorf("%s: %v, want %v", path, shown.json, want)
+		}
+	}
+	address := s.want(200, "POST", "/api/v1/blocks", `{"host": "2001:db8::1"}`)
+	if shown := s.want(200, "GET", address.Header().Get("Location"), ""); shown.json["host"] != "[2001:db8::1]" {
+		t.Errorf("an address, where it is said to be: %v", shown.json)
+	}
+	for _, host := range []string{"a.xn--bse-sna.example", "a%2Fb", "never.example"} {
+		s.want(404, "GET", "/api/v1/blocks/"+host, "")
+	}
 	s.want(204, "DELETE", "/api/v1/blocks/%5B2001:db8::1%5D", "")
 	s.want(204, "DELETE", "/api/v1/blocks/B%C3%96SE.example", "")
 	for _, host := range []string{"xn--bse-sna.example", "a%2Fb", "never.example"} {

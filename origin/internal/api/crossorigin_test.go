@@ -126,25 +126,3 @@ func TestAnyOriginIsTheSameAnswerForAll(t *testing.T) {
 		}
 	}
 }
-
-func TestPreflightsAreLimitedByAddress(t *testing.T) {
-	t.Parallel()
-	s := newServer(t)
-	s.open(page)
-	limited := 0
-	for range 200 {
-		switch a := s.do("OPTIONS", "/api/v1/links", "", asks(page, "GET"), func(r *http.Request) { r.RemoteAddr = "192.0.2.9:1" }); a.Code {
-		case 204:
-		case 429:
-			limited++
-			if a.Header().Get("Access-Control-Allow-Origin") != page || a.Header().Get("Retry-After") == "" {
-				t.Fatalf("429 without CORS or Retry-After: %v", a.Header())
-			}
-		default:
-			t.Fatalf("status %d", a.Code)
-		}
-	}
-	if limited < 100 {
-		t.Errorf("%d of 200 preflights of one address were limited, want most", limited)
-	}
-}

@@ -2,9 +2,17 @@ package api
 
 import "waypost/origin/internal/links"
 
-// defaultDomain names the default domain, whose host is empty, in paths: no host
-// has an underscore at its start.
+// defaultDomain names the default domain, whose host is empty, in requests: no
+// host that can be registered has an underscore.
 const defaultDomain = "_default"
+
+// domainHost is the host that a domain's name in a request stands for.
+func domainHost(name string) string {
+	if name == defaultDomain {
+		return ""
+	}
+	return name
+}
 
 // DomainChange is the body of a change of a domain.
 type DomainChange struct {

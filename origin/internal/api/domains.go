@@ -45,7 +45,7 @@ type DomainPath struct {
 }
 
 func (p DomainPath) host() (string, error) {
-	if p.Host == defaultDomain {
+	if domainHost(p.Host) == "" {
 		return "", nil
 	}
 	host, err := link.ParseDomain(p.Host)

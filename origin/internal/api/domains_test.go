@@ -76,6 +76,30 @@ func TestTheDefaultDomainByTheAPI(t *testing.T) {
 	s.want(422, "POST", "/api/v1/domains", `{"host": "wp.example"}`) // the public host is the default domain's
 }
 
+func TestTheDefaultDomainHasANameInEveryRequest(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	made := s.want(201, "POST", "/api/v1/links", `{"target": "https://example.com/", "alias": "a", "domain": "_default"}`)
+	if made.json["domain"] != "" || made.Header().Get("Location") != "/api/v1/links/a" {
+		t.Errorf("made %v at %s, want it on the default domain", made.json, made.Header().Get("Location"))
+	}
+	s.want(201, "POST", "/api/v1/links", `{"target": "https://example.com/", "alias": "b", "domain": "`+domain+`"}`)
+	for _, path := range []string{"", "/qr", "/history", "/stats", "/clicks"} {
+		s.want(200, "GET", "/api/v1/links/a"+path+"?domain=_default", "")
+		s.want(404, "GET", "/api/v1/links/b"+path+"?domain=_default", "")
+	}
+	s.want(200, "PATCH", "/api/v1/links/a?domain=_default", `{"title": "t"}`)
+	if items, _ := s.want(200, "GET", "/api/v1/links?domain=_default", "").json["items"].([]any); len(items) != 1 {
+		t.Errorf("listed %v, want a", items)
+	}
+	if a := s.want(200, "POST", "/api/v1/purge", `{"codes": ["a", "b"], "domain": "_default"}`); a.json["purged"] != 1.0 {
+		t.Errorf("purged %v, want a", a.json)
+	}
+	s.want(204, "DELETE", "/api/v1/links/a?domain=_default", "")
+	s.want(404, "GET", "/api/v1/links/b?domain=_DEFAULT", "")
+	s.want(422, "GET", "/api/v1/links?domain=_other", "")
+}
+
 func TestDomainsAreListedByHost(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
@@ -111,6 +135,7 @@ func TestDomainsAreListedByHost(t *testing.T) {
 		{"DELETE", "/api/v1/domains/" + domain, ""},
 		{"GET", "/api/v1/blocks", ""},
 		{"POST", "/api/v1/blocks", `{"host": "x.example"}`},
+		{"GET", "/api/v1/blocks/x.example", ""},
 		{"DELETE", "/api/v1/blocks/x.example", ""},
 	} {
 		s.want(403, call[0], call[1], call[2], bearer(s.key("ann", "links:read", "links:write")))

@@ -25,6 +25,7 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx = context.WithValue(ctx, slotOfRequest{}, leave)
 	out := newResponse(w, parseCodings(r.Header.Values("Accept-Encoding")), a.gzips)
 	ctx = context.WithValue(ctx, headerOfAnswer{}, out.Header())
+	ctx = context.WithValue(ctx, accountOfRequest{}, new(account))
 	r = r.WithContext(ctx)
 	r.Header.Del("Accept") // there is one representation of everything
 	joinLines(r.Header, "If-Match", "If-None-Match")
@@ -33,7 +34,11 @@ func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	out.Header().Set("X-Content-Type-Options", "nosniff")
 	a.cors.allow(r, out.Header())
 	out.settle()
-	defer func() { a.metrics.observe(r.Pattern, out.status, time.Since(start)) }()
+	defer func() {
+		took := time.Since(start)
+		a.metrics.observe(r.Pattern, out.status, took)
+		a.tell(r, out.status, took)
+	}()
 	defer a.recover(out, r)
 	select {
 	case a.slots <- struct{}{}:

@@ -108,6 +108,11 @@ func (a *API) rollback(ctx context.Context, in *rollbackRequest) (*patchAnswer, 
 	if err != nil {
 		return nil, err
 	}
+	release, err := a.rollbacks.take(ctx, "rollbacks")
+	if err != nil {
+		return nil, err
+	}
+	defer release()
 	written, err := a.links.Rollback(ctx, callerOf(ctx), key, version, ifMatch(in.IfMatch.IfMatch), in.ack())
 	if err != nil {
 		return nil, in.named(err)

@@ -1,7 +1,10 @@
 package api_test
 
 import (
+	"context"
 	"fmt"
+	"io"
+	"net/http"
 	"net/url"
 	"reflect"
 	"slices"
@@ -185,4 +188,28 @@ func TestHistoryOfAnothersLinkIsNotThere(t *testing.T) {
 	s.want(404, "GET", "/api/v1/links/o/history", "", bearer(ann))
 	s.want(403, "GET", "/api/v1/links/o/history", "", bearer(s.key("", links.ScopeLinksWrite)))
 	s.want(403, "POST", "/api/v1/links/o/rollback", `{"version": 1}`, bearer(s.key("", links.ScopeLinksRead)))
+}
+
+func TestARollbackWaitsForItsTurn(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	s.want(201, "POST", "/api/v1/links", `{"target": "https://example.com/", "alias": "a"}`)
+	release := s.api.HoldRollbacks()
+	ctx, leave := context.WithCancel(t.Context())
+	body := strings.NewReader(`{"version": 1}`)
+	a := s.want(503, "POST", "/api/v1/links/a/rollback", `{}`, func(r *http.Request) {
+		*r = *r.WithContext(ctx)
+		r.Body = io.NopCloser(readerFunc(func(b []byte) (int, error) {
+			n, err := body.Read(b)
+			if err != nil {
+				leave() // once the body is read, which is after the key was checked
+			}
+			return n, err
+		}))
+	})
+	if detail, _ := a.json["detail"].(string); a.Header().Get("Retry-After") != "1" || !strings.Contains(detail, "rollbacks") {
+		t.Errorf("without a turn: Retry-After %q, %q", a.Header().Get("Retry-After"), detail)
+	}
+	release()
+	s.want(200, "POST", "/api/v1/links/a/rollback", `{"version": 1}`)
 }

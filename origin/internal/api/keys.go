@@ -47,9 +47,10 @@ type NewKey struct {
 	Text string `json:"key" doc:"What its holder sends as bearer token; shown here and never again"`
 }
 
-// Keys lists keys, oldest first.
+// Keys is a page of keys, oldest first.
 type Keys struct {
-	Items []Key `json:"items" nullable:"false" doc:"The valid keys"`
+	Items      []Key   `json:"items" nullable:"false" doc:"The valid keys of this page"`
+	NextCursor *string `json:"next_cursor" nullable:"true" doc:"For the next page; null on the last"`
 }
 
 func showKey(k *links.APIKey) Key {
@@ -82,14 +83,23 @@ func (a *API) createKey(ctx context.Context, in *createKeyRequest) (*createKeyAn
 	return &createKeyAnswer{Body: NewKey{Key: showKey(&key), Text: text}}, nil
 }
 
+type listKeysRequest struct {
+	Limit  int    `query:"limit" default:"100" minimum:"1" maximum:"100" doc:"Most keys to answer"`
+	Cursor string `query:"cursor" doc:"next_cursor of the page before"`
+}
+
 type listKeysAnswer struct{ Body Keys }
 
-func (a *API) listKeys(ctx context.Context, _ *struct{}) (*listKeysAnswer, error) {
-	keys, err := a.keys.List(ctx)
+func (a *API) listKeys(ctx context.Context, in *listKeysRequest) (*listKeysAnswer, error) {
+	after, err := Page{Cursor: in.Cursor}.after()
 	if err != nil {
 		return nil, err
 	}
-	out := &listKeysAnswer{Body: Keys{Items: make([]Key, len(keys))}}
+	keys, next, err := a.keys.List(ctx, after, in.Limit)
+	if err != nil {
+		return nil, err
+	}
+	out := &listKeysAnswer{Body: Keys{Items: make([]Key, len(keys)), NextCursor: nextCursor(next)}}
 	for i := range keys {
 		out.Body.Items[i] = showKey(&keys[i])
 	}

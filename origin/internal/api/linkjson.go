@@ -33,20 +33,25 @@ type LinkChange struct {
 type LinkCreate struct {
 	LinkChange
 	Alias    field[string] `json:"alias" required:"false" maxLength:"64" doc:"The code, chosen: letters, digits, - _ . ~" unset:"a code is generated" example:"spring-sale"`
-	Domain   field[string] `json:"domain" required:"false" doc:"A registered domain" unset:"the default domain"`
+	Domain   field[string] `json:"domain" required:"false" doc:"A registered domain; _default is the default domain" unset:"the default domain"`
 	CodeKind field[string] `json:"code_kind" required:"false" enum:"random,snowflake,counter" doc:"How a code is generated" unset:"random"`
 	Reuse    field[bool]   `json:"reuse" required:"false" doc:"Answer with a live link of the same domain, owner, target and options, if there is one with a generated code, no start and no expiry; ignored with alias, starts_at, expires_at or ttl_seconds, and if enabled is false" unset:"false"`
 }
 
 // input is the body in the words of package links.
 func (b *LinkCreate) input() *links.Input {
+	domain := b.Domain.Field
+	if domain.Value != nil {
+		host := domainHost(*domain.Value)
+		domain.Value = &host
+	}
 	return &links.Input{
 		Target: b.Target.Field, Status: b.Status.Field, Enabled: b.Enabled.Field,
 		Owner: b.Owner.Field, Title: b.Title.Field, Tags: b.Tags.Field,
 		Query: b.Query.Field, Suffix: b.Suffix.Field, Class: b.Class.Field, Clicks: b.Clicks.Field,
 		StartsAt: b.StartsAt.Field, ExpiresAt: b.ExpiresAt.Field, TTL: b.TTLSeconds.Field,
 		ExpiredURL: b.ExpiredURL.Field, MaxClicks: b.MaxClicks.Field,
-		Alias: b.Alias.Field, Domain: b.Domain.Field, CodeKind: b.CodeKind.Field, Reuse: b.Reuse.Field,
+		Alias: b.Alias.Field, Domain: domain, CodeKind: b.CodeKind.Field, Reuse: b.Reuse.Field,
 	}
 }
 

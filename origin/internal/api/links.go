@@ -13,17 +13,17 @@ import (
 // LinkPath names a link.
 type LinkPath struct {
 	Code   string `path:"code" doc:"The link's code, percent-encoded" example:"spring-sale"`
-	Domain string `query:"domain" doc:"The link's domain; the default domain if left out"`
+	Domain string `query:"domain" doc:"The link's domain; the default domain if left out, and _default"`
 }
 
 func (p LinkPath) key() (link.Key, error) {
-	key, err := links.ParseKey(p.Domain, p.Code)
+	key, err := links.ParseKey(domainHost(p.Domain), p.Code)
 	return key, p.named(err)
 }
 
 // named says what it was that is not there. Other errors it returns as they are.
 func (p LinkPath) named(err error) error {
-	code, domain := shorten(p.Code), shorten(p.Domain)
+	code, domain := shorten(p.Code), shorten(domainHost(p.Domain))
 	detail := fmt.Sprintf("there is no link %q that this key may see", code)
 	switch {
 	case !errors.Is(err, link.ErrNotFound):

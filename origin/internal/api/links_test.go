@@ -210,9 +210,13 @@ func TestReuseFindsTheSameLink(t *testing.T) {
 			t.Fatalf("codes = %v, want one", codes)
 		}
 	}
+	waits := s.barrier.len()
 	again := s.want(200, "POST", "/api/v1/links", body)
 	if got := again.Header().Get("Location"); got != "/api/v1/links/"+codes[0].(string) {
 		t.Errorf("Location = %q", got)
+	}
+	if got := again.Header().Get("Waypost-Propagation"); !strings.HasPrefix(got, "ack=edges, edges=3, acked=2") || s.barrier.len() != waits+1 {
+		t.Errorf("found: receipt %q after %d waits, want edges to be waited for", got, s.barrier.len()-waits)
 	}
 	for _, other := range []string{
 		`{"target": "https://example.com/same", "reuse": true, "owner": "ann"}`,

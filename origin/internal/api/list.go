@@ -13,7 +13,7 @@ type listRequest struct {
 	Owner  string `query:"owner" doc:"Only links of this owner; empty: of none"`
 	Tag    string `query:"tag" doc:"Only links with this tag" example:"spring"`
 	Search string `query:"q" doc:"Only links with this text in code, target or title, without regard to case. One or two letters are looked for among the next 5,000 links of the list only, unless a tag is given too: a page may then have fewer links than asked for, or none, and next_cursor leads on" example:"spring"`
-	Domain string `query:"domain" doc:"Only links of this registered domain; empty: of the default domain"`
+	Domain string `query:"domain" doc:"Only links of this registered domain; empty, and _default: of the default domain"`
 	Sort   string `query:"sort" enum:"created_at,-created_at,clicks" doc:"Oldest first, newest first, or most clicked first, of all time; newest first if left out. A link that is clicked while pages are read may be passed over in the last"`
 	Limit  int    `query:"limit" default:"10" minimum:"1" maximum:"100" doc:"Most links to answer"`
 	Cursor string `query:"cursor" doc:"next_cursor of the page before"`
@@ -35,7 +35,8 @@ func (in *listRequest) filter() links.Filter {
 		f.Owner = &in.Owner
 	}
 	if in.given.Has("domain") {
-		f.Domain = &in.Domain
+		host := domainHost(in.Domain)
+		f.Domain = &host
 	}
 	return f
 }

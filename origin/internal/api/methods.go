@@ -24,10 +24,12 @@ func (a *API) methods(r *http.Request) string {
 }
 
 // options answers OPTIONS, which needs no key, with the path's methods: to a
-// browser's preflight too, whose page's origin is allowed or not.
+// browser's preflight too, whose page's origin is allowed or not. A page sends one
+// for almost every call it makes, so they have a bucket of their own: calls that
+// guess at keys are counted apart.
 func (a *API) options(w http.ResponseWriter, r *http.Request, methods string) {
-	if p := a.throttled(r); p != nil {
-		p.write(w)
+	if wait, ok := a.preflights.take(a.address(r)); !ok {
+		tooMany(wait, "too many OPTIONS requests from this address").write(w)
 		return
 	}
 	w.Header().Set("Allow", methods)

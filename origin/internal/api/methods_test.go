@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"waypost/origin/internal/api"
 )
@@ -71,6 +72,36 @@ func TestEveryPathTellsItsMethods(t *testing.T) {
 			t.Errorf("OPTIONS %s: Allow = %q, want none", path, got)
 		}
 	}
+}
+
+// A page sends a preflight before each call that it makes with a key.
+func TestPreflightsDoNotCountAsGuessesAtKeys(t *testing.T) {
+	t.Parallel()
+	s := newServer(t)
+	clock := time.Now() // stands still: a bucket that is empty stays so
+	s.rebuild(func(c *api.Config) { c.Origins, c.Now = []string{api.AnyOrigin}, func() time.Time { return clock } })
+	preflight := func(status int) answer {
+		t.Helper()
+		return s.want(status, "OPTIONS", "/api/v1/links", "", anonymous, header("Origin", "https://app.example"), header("Access-Control-Request-Method", "GET"))
+	}
+	const burst = 1000
+	for range burst {
+		preflight(204)
+	}
+	a := preflight(429)
+	if a.Header().Get("Retry-After") != "1" || a.Header().Get("Access-Control-Allow-Origin") != "*" || !strings.Contains(a.Body.String(), "OPTIONS") {
+		t.Errorf("one too many: %v %s, want Retry-After, and a page to be let read why", a.Header(), a.Body)
+	}
+	s.want(204, "OPTIONS", "/api/v1/links", "", anonymous, func(r *http.Request) { r.RemoteAddr = "192.0.2.9:1" })
+	s.want(200, "GET", "/api/v1/links", "")
+	s.want(401, "GET", "/api/v1/links", "", anonymous)
+	for range 100 {
+		s.do("GET", "/api/v1/links", "", anonymous)
+	}
+	s.want(429, "GET", "/api/v1/links", "", anonymous)
+	clock = clock.Add(10 * time.Millisecond) // a preflight more, and no guess
+	preflight(204)
+	s.want(429, "GET", "/api/v1/links", "", anonymous)
 }
 
 // HEAD is asked over a socket: it is net/http that leaves the body out.

@@ -11,7 +11,7 @@ import (
 // Purge is the body of a purge: exactly one of codes, tag and all.
 type Purge struct {
 	Codes  field[[]string] `json:"codes" required:"false" minItems:"1" maxItems:"1000" doc:"Links by their codes, on one domain" example:"[\"spring-sale\"]"`
-	Domain field[string]   `json:"domain" required:"false" doc:"Of the codes; the default domain if left out"`
+	Domain field[string]   `json:"domain" required:"false" doc:"Of the codes; the default domain if left out, and _default"`
 	Tag    field[string]   `json:"tag" required:"false" minLength:"1" maxLength:"64" doc:"Links that have the tag, on all domains; of a confined key only its owner's"`
 	All    field[bool]     `json:"all" required:"false" enum:"true" doc:"All links; needs the scope admin"`
 }
@@ -107,7 +107,7 @@ func (b *Purge) faults() []link.FieldError {
 func (b *Purge) keys() (keys []link.Key, given map[link.Key]string, missing []string) {
 	given = make(map[link.Key]string)
 	for _, code := range *b.Codes.Value {
-		key, err := links.ParseKey(valueOf(b.Domain), code)
+		key, err := links.ParseKey(domainHost(valueOf(b.Domain)), code)
 		if err != nil {
 			missing = append(missing, code)
 			continue

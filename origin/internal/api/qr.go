@@ -87,13 +87,12 @@ func (a *API) linkQR(ctx context.Context, in *qrRequest) (*qrAnswer, error) {
 
 // drawn draws when it is this picture's turn.
 func (a *API) drawn(ctx context.Context, draw func() ([]byte, error)) ([]byte, error) {
-	select {
-	case a.drawings <- struct{}{}:
-		defer func() { <-a.drawings }()
-		return draw()
-	case <-ctx.Done():
-		return nil, newProblem(http.StatusServiceUnavailable, "too many QR codes at the same time").with("Retry-After", "1")
+	release, err := a.drawings.take(ctx, "QR codes")
+	if err != nil {
+		return nil, err
 	}
+	defer release()
+	return draw()
 }
 
 // QRData is for whoever wants the picture with the link.

@@ -13,6 +13,8 @@ type (
 	idOfRequest   struct{} // string
 	slotOfRequest struct{} // func(), which gives back its place among the requests in flight
 
+	accountOfRequest struct{} // *account
+
 	headerOfAnswer struct{} // http.Header, for what is said whatever becomes of the request
 )
 

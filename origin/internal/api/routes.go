@@ -23,7 +23,7 @@ func (a *API) operations() {
 		summary: "Create a link", status: http.StatusCreated, also: []int{http.StatusOK}, body: one, limited: true,
 		fails: []int{http.StatusConflict},
 		note: "201 with the new link, or 200 with the one that `reuse` found. A taken alias is 409; that of a deleted link is free to its owner and to admins. " +
-			"By default the answer comes once no edge answers, unmarked, with what was before. " +
+			"By default the answer comes once no edge answers, unmarked, with what was before the link, also where `reuse` found it. " +
 			"With an `Idempotency-Key` a call that was carried out is answered again and not repeated; one that failed is tried anew.",
 	}, a.createLink)
 	route(a, operation{
@@ -65,7 +65,8 @@ func (a *API) operations() {
 	route(a, operation{
 		method: http.MethodPost, path: "/purge", id: "purge", scope: links.ScopeLinksWrite,
 		summary: "Make every edge load links anew", status: http.StatusOK, body: bodyOf[Purge](bodyLimit, mediaJSON),
-		note: "Of some links by their codes, of all that have a tag, or, for an admin, of all there are. Nothing of them changes.",
+		note: "Of some links by their codes, of all that have a tag, or, for an admin, of all there are. Nothing of them changes. " +
+			"Where there is no link to purge, no edge is waited for: the receipt says `ack=commit, edges=0`.",
 	}, a.purge)
 
 	route(a, operation{
@@ -76,7 +77,7 @@ func (a *API) operations() {
 	route(a, operation{
 		method: http.MethodGet, path: "/keys", id: "listKeys", scope: links.ScopeAdmin,
 		summary: "List API keys", status: http.StatusOK,
-		note: "Those that are valid, oldest first, without what their holders present.",
+		note: "Those that are valid, oldest first, a page at a time, without what their holders present.",
 	}, a.listKeys)
 	route(a, operation{
 		method: http.MethodPatch, path: "/keys/{id}", id: "changeKey", scope: links.ScopeAdmin,
@@ -188,7 +189,7 @@ func (a *API) domainRoutes() {
 		summary: "Change a domain by JSON merge patch", status: http.StatusOK, fails: []int{http.StatusConflict, http.StatusPreconditionFailed},
 		body: bodyOf[DomainChange](bodyLimit, mediaJSON, mediaPatch),
 		note: "Fields left out stay as they are, null takes back what was set (RFC 7396). Status, policies, class and clicks are for links made from then on; " +
-			"links that there are keep theirs. A change of nothing makes no new version.",
+			"links that there are keep theirs. A change of nothing makes no new version, and waits for edges to have the domain as it is.",
 	}, a.patchDomain)
 	route(a, operation{
 		method: http.MethodDelete, path: "/domains/{host}", id: "deleteDomain", scope: links.ScopeAdmin,
@@ -212,6 +213,11 @@ func (a *API) blockRoutes() {
 		summary: "List blocked hosts", status: http.StatusOK,
 		note: "Those blocked through this API first, then those of the operator's file, each in the order of hosts, a page at a time.",
 	}, a.listBlocks)
+	route(a, operation{
+		method: http.MethodGet, path: "/blocks/{host}", id: "getBlock", scope: links.ScopeAdmin,
+		summary: "Show a blocked host", status: http.StatusOK,
+		note: "Of one that is blocked twice, what this API has of it. A host that is blocked by the suffix of another one alone is 404.",
+	}, a.getBlock)
 	route(a, operation{
 		method: http.MethodDelete, path: "/blocks/{host}", id: "deleteBlock", scope: links.ScopeAdmin,
 		summary: "Unblock a host", status: http.StatusNoContent, fails: []int{http.StatusConflict},

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -77,9 +79,10 @@ func (f BlockFile) add(text string) error {
 }
 
 // TakeBlockFile makes the blocks of the file's source those of the file, in
-// batches, and tells how many it has changed. Those that are no more go first, so
-// that there is room; what the API has blocked stays. It may be repeated from any
-// point. Errors: ErrFull, with all done that there was room for;
+// batches, and tells how many it has changed, whatever the error. Those that are
+// no more go first, so that there is room, and what there is none for keeps
+// nothing else from being done; what the API has blocked stays. It may be repeated
+// from any point. Errors: ErrFull, once all is done that there was room for;
 // link.ErrUnavailable.
 func (s *Service) TakeBlockFile(ctx context.Context, file BlockFile) (changed int, err error) {
 	gone, wanted, err := s.differing(ctx, file)
@@ -87,31 +90,28 @@ func (s *Service) TakeBlockFile(ctx context.Context, file BlockFile) (changed in
 		return 0, err
 	}
 	sp := s.spread(AckCommit)
-	var full error
-	for _, ms := range [][]ConfigMutation{gone, wanted} {
-		for len(ms) > 0 {
-			n := min(len(ms), MaxConfigWrite)
-			results, err := s.writeConfig(ctx, sp, ms[:n])
-			if err != nil {
-				return changed, err
+	batches := slices.Collect(slices.Chunk(gone, MaxConfigWrite)) // apart from what comes: there is room once they are committed
+	batches = slices.AppendSeq(batches, slices.Chunk(wanted, MaxConfigWrite))
+	var refused error
+	for _, batch := range batches {
+		results, err := s.writeConfig(ctx, sp, batch)
+		if err != nil {
+			return changed, err
+		}
+		for _, r := range results {
+			switch {
+			case r.Err != nil:
+				refused = r.Err
+			case r.Change != nil:
+				changed++
 			}
-			for _, r := range results {
-				switch {
-				case errors.Is(r.Err, ErrFull):
-					full = r.Err // for this one; there may be room for another, such as one that is held already
-				case r.Err != nil:
-					return changed, r.Err
-				case r.Change != nil:
-					changed++
-				}
-			}
-			ms = ms[n:]
 		}
 	}
-	return changed, full
+	return changed, refused
 }
 
-// differing compares the rows of the file's source with the file.
+// differing compares the rows of the file's source with the file. Hosts are in
+// order, so that where there is room for some only, all origins choose the same.
 func (s *Service) differing(ctx context.Context, file BlockFile) (gone, wanted []ConfigMutation, err error) {
 	prefix := feed.BlockRow(feed.BlockByFile, "")
 	rows, err := s.config.ConfigRows(ctx, prefix, "", MaxBlocks)
@@ -132,8 +132,8 @@ func (s *Service) differing(ctx context.Context, file BlockFile) (gone, wanted [
 			held[host] = true
 		}
 	}
-	for host, suffix := range file {
-		if !held[host] {
+	for _, host := range slices.Sorted(maps.Keys(file)) {
+		if suffix := file[host]; !held[host] {
 			wanted = append(wanted, ConfigMutation{
 				Row: prefix + host, Most: MaxBlocks,
 				Merge: func(old *ConfigRow, now time.Time) (string, error) {

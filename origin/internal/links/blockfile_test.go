@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"waypost/origin/internal/links"
-	"waypost/shared/feed"
 	"waypost/shared/link"
 )
 
@@ -122,28 +121,49 @@ func TestABlockFileIsTakenOverInBatchesAndLeavesTheAPIsBlocks(t *testing.T) {
 	}
 }
 
-func TestAFullBlockListTakesWhatThereIsRoomFor(t *testing.T) {
+// Some of the first batch find no room. What stands in the last one needs none.
+func TestWhatFindsNoRoomKeepsNothingElseFromBeingDone(t *testing.T) {
 	t.Parallel()
 	f := newFixture()
-	const beside = links.MaxConfigWrite
-	file := make(links.BlockFile)
-	for i := range links.MaxBlocks - beside {
-		file[fmt.Sprintf("h%d.example", i)] = false
+	before := links.BlockFile{"z.example": false}
+	for i := range links.MaxConfigWrite + 1 {
+		before[fmt.Sprintf("old%d.example", i)] = false
 	}
-	if _, err := f.TakeBlockFile(t.Context(), file); err != nil {
+	if _, err := f.TakeBlockFile(t.Context(), before); err != nil {
 		t.Fatal(err)
 	}
-	for i := range beside {
-		f.store.config[feed.BlockRow(feed.BlockByAPI, fmt.Sprintf("api%d.example", i))] = "{}"
+	const room = 3 // once the old hosts are gone
+	for i := range links.MaxBlocks - 1 - room {
+		f.store.config[fmt.Sprintf("block/api/h%d.example", i)] = fmt.Sprintf(`{"host":"h%d.example"}`, i)
 	}
-	for host := range file {
-		file[host] = true // each has its row already
+	after := links.BlockFile{"z.example": true}
+	for i := range 2 * links.MaxConfigWrite {
+		after[fmt.Sprintf("new%04d.example", i)] = false
 	}
-	for i := range beside {
-		file[fmt.Sprintf("more%d.example", i)] = false
+	f.store.batches = nil
+	changed, err := f.TakeBlockFile(t.Context(), after)
+	if want := len(before) - 1 + room + 1; !errors.Is(err, links.ErrFull) || changed != want {
+		t.Errorf("took over %d, %v, want %d and ErrFull", changed, err, want)
 	}
-	changed, err := f.TakeBlockFile(t.Context(), file)
-	if want := links.MaxBlocks - beside; changed != want || !errors.Is(err, links.ErrFull) {
-		t.Errorf("took over %d, %v, want the %d that need no room, and ErrFull", changed, err, want)
+	blocks := func() links.BlockFile {
+		held := make(links.BlockFile)
+		found, _, err := f.Blocks(t.Context(), links.Place{Started: true, Name: "file/"}, 2*links.MaxBlocks)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, b := range found {
+			held[b.Host] = b.Kind == links.BlockSuffix
+		}
+		return held
+	}
+	want := links.BlockFile{"z.example": true, "new0000.example": false, "new0001.example": false, "new0002.example": false}
+	if got := blocks(); !maps.Equal(got, want) {
+		t.Errorf("the file blocks %v, want %v", got, want)
+	}
+	for i := range 10 {
+		delete(f.store.config, fmt.Sprintf("block/api/h%d.example", i))
+	}
+	if changed, err := f.TakeBlockFile(t.Context(), after); !errors.Is(err, links.ErrFull) || changed != 10 {
+		t.Errorf("once there is room for ten more: took over %d, %v, want these and ErrFull", changed, err)
 	}
 }

@@ -84,7 +84,7 @@ func (in *BlockInput) block() (*feed.Block, error) {
 	if !in.Host.given() {
 		f.add("host", "is required")
 	}
-	take(&f, fresh, "host", in.Host, "", link.ParseHost, &b.Host)
+	take(&f, fresh, "host", in.Host, "", parseBlockHost, &b.Host)
 	take(&f, fresh, "kind", in.Kind, BlockExact, parseBlockKind, &kind)
 	take(&f, fresh, "note", in.Note, "", parseTitle, &b.Note)
 	b.Suffix = kind == BlockSuffix
@@ -92,6 +92,18 @@ func (in *BlockInput) block() (*feed.Block, error) {
 		f.add("kind", "must be exact for an address: no host is below it")
 	}
 	return b, f.err()
+}
+
+// parseBlockHost is link.ParseHost, which takes no pattern: the way to say what
+// one means is another here than in a block file.
+func parseBlockHost(s string) (string, error) {
+	host, err := link.ParseHost(s)
+	if name, pattern := strings.CutPrefix(strings.TrimPrefix(s, "*"), "."); err != nil && pattern {
+		if below, err := link.ParseHost(name); err == nil && !link.IsAddress(below) {
+			return "", errors.New(`must be a host alone: to block all hosts below it too, give the kind suffix instead of "*."`)
+		}
+	}
+	return host, err
 }
 
 func parseBlockKind(s string) (string, error) {
@@ -118,6 +130,26 @@ func (s *Service) DeleteBlock(ctx context.Context, host string, ack Ack) (Receip
 		return Receipt{}, s.notByAPI(ctx, host)
 	}
 	return receipt, err
+}
+
+// Block returns the block of a host: that of the API, or else that of the
+// operator's file. What is no host is link.ErrNotFound. Errors: link.ErrNotFound,
+// link.ErrUnavailable.
+func (s *Service) Block(ctx context.Context, host string) (Block, error) {
+	host, err := link.ParseHost(host)
+	if err != nil {
+		return Block{}, link.ErrNotFound
+	}
+	for _, source := range []feed.BlockSource{feed.BlockByAPI, feed.BlockByFile} {
+		row, blocked, err := s.row(ctx, feed.BlockRow(source, host))
+		switch {
+		case err != nil:
+			return Block{}, err
+		case blocked:
+			return blockOf(&row), nil
+		}
+	}
+	return Block{}, link.ErrNotFound
 }
 
 // notByAPI says why there is no block of the API to delete.

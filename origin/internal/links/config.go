@@ -74,6 +74,9 @@ func (s *Service) writeConfig(ctx context.Context, sp *spread, ms []ConfigMutati
 		changes[i] = results[i].Change
 	}
 	sp.publish(changes)
+	for i := range results {
+		sp.coverRow(&results[i])
+	}
 	return results, nil
 }
 

@@ -22,7 +22,7 @@ type Outcome struct {
 // Create makes a link, or finds one where reuse is asked for: a link with an
 // alias, a start or an expiry of its own, or that is disabled, is always made.
 // One that was carried out once, where the input asks for that, is answered as
-// it was then, and edges are waited for again.
+// it was then. For what an earlier call made, edges are waited for again.
 //
 // Errors: ErrOtherRequest; *link.InvalidError with every fault that needs no
 // look at the store, or else with those that do; ErrOwner; link.ErrTaken;

@@ -96,9 +96,13 @@ func (s *Service) CreateDomain(ctx context.Context, in *DomainInput, ack Ack) (W
 }
 
 // RegisterDomain makes a domain known, a host as link.ParseDomain returns it, and
-// leaves one that is known as it is. It may be repeated. Errors: ErrFull,
-// link.ErrUnavailable.
+// leaves one that is known as it is, of which nothing is claimed: an origin that
+// starts need not wait for what edges have heard long ago. It may be repeated.
+// Errors: ErrFull, link.ErrUnavailable.
 func (s *Service) RegisterDomain(ctx context.Context, host string, ack Ack) (Receipt, error) {
+	if _, known, err := s.row(ctx, feed.DomainRow(host)); err != nil || known {
+		return Receipt{Ack: AckCommit}, err
+	}
 	written, err := s.writeDomain(ctx, host, ack, func(old *ConfigRow) (*feed.Domain, error) {
 		if old != nil {
 			return nil, nil //nolint:nilnil // nothing is to be changed, as writeDomain has it

@@ -241,6 +241,25 @@ func TestABlockIsTheAPIsOrTheFiles(t *testing.T) {
 			t.Errorf("unblock %s: %v, want %v", host, err, want)
 		}
 	}
+	if _, err := put("filed.example", "suffix"); err != nil {
+		t.Fatal(err)
+	}
+	for host, want := range map[string]feed.BlockSource{"BAD.example": feed.BlockByAPI, "filed.example": feed.BlockByAPI} {
+		if got, err := f.Block(t.Context(), host); err != nil || got.Source != want {
+			t.Errorf("block of %s: %+v, %v, want that of %s", host, got, err, want)
+		}
+	}
+	if _, err := f.DeleteBlock(t.Context(), "filed.example", links.AckEdges); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := f.Block(t.Context(), "filed.example"); err != nil || got.Source != feed.BlockByFile || got.Kind != links.BlockExact {
+		t.Errorf("block of filed.example: %+v, %v, want the file's", got, err)
+	}
+	for _, host := range []string{"free.example", "a.bad.example", "a/b", "", "bad.exampl"} {
+		if _, err := f.Block(t.Context(), host); !errors.Is(err, link.ErrNotFound) {
+			t.Errorf("block of %q: %v, want ErrNotFound", host, err)
+		}
+	}
 	found, next, err := f.Blocks(t.Context(), links.Place{}, 1)
 	if err != nil || len(found) != 1 || found[0].Host != "bad.example" || !next.Started {
 		t.Errorf("first page: %+v, %+v, %v", found, next, err)
@@ -278,5 +297,20 @@ func TestTheAddressOfTheDefaultDomainIsNoOtherDomain(t *testing.T) {
 	}
 	if _, err := f.CreateDomain(t.Context(), named("localhost"), links.AckCommit); err != nil {
 		t.Errorf("elsewhere: %v, want it registered", err)
+	}
+}
+
+func TestAPatternOfHostsIsToldTheKindSuffix(t *testing.T) {
+	t.Parallel()
+	f := newFixture()
+	for host, told := range map[string]bool{
+		"*.bad.example": true, ".bad.example": true, "*.Böse.example.": true,
+		"*": false, "*.": false, "*.*.example": false, "*bad.example": false, ".192.0.2.1": false, "a..b": false,
+	} {
+		_, err := f.PutBlock(t.Context(), &links.BlockInput{Host: links.Value(host)}, links.AckEdges)
+		invalid, ok := errors.AsType[*link.InvalidError](err)
+		if !ok || len(invalid.Fields) != 1 || invalid.Fields[0].Field != "host" || strings.Contains(invalid.Fields[0].Reason, "kind suffix") != told {
+			t.Errorf("%q: %v, want the host refused, with the kind suffix told: %v", host, err, told)
+		}
 	}
 }

@@ -3,7 +3,6 @@ package links
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	"waypost/shared/link"
@@ -19,7 +18,8 @@ var ErrLastAdmin = errors.New("key is the last valid admin key")
 // keyReader looks keys up.
 type keyReader interface {
 	Key(ctx context.Context, id string) (APIKey, error) // link.ErrNotFound
-	Keys(ctx context.Context) ([]APIKey, error)         // oldest first
+	// Keys are those that are not revoked, oldest first, after the key with an id.
+	Keys(ctx context.Context, after string, limit int) ([]APIKey, error)
 	AnyKey(ctx context.Context) (some bool, err error)
 }
 
@@ -111,13 +111,20 @@ func (k *Keys) Check(ctx context.Context, text string) (APIKey, error) {
 	return key, nil
 }
 
-// List returns all keys that are not revoked, oldest first.
-func (k *Keys) List(ctx context.Context) ([]APIKey, error) {
-	keys, err := k.store.Keys(ctx)
+// List returns up to limit keys that are not revoked, oldest first, after the key
+// whose id the place names, which may be revoked; the zero Place starts. next is
+// where another page begins; the zero Place if there is none. Error:
+// link.ErrUnavailable.
+func (k *Keys) List(ctx context.Context, after Place, limit int) (keys []APIKey, next Place, err error) {
+	keys, err = k.store.Keys(ctx, after.Name, limit+1)
 	if err != nil {
-		return nil, err
+		return nil, Place{}, err
 	}
-	return slices.DeleteFunc(keys, func(key APIKey) bool { return !key.RevokedAt.IsZero() }), nil
+	if len(keys) > limit {
+		keys = keys[:limit]
+		next = Place{Started: true, Name: keys[limit-1].ID}
+	}
+	return keys, next, nil
 }
 
 // Change changes a key's note and allowance; it holds for the next call, on every

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -30,12 +31,13 @@ func (k keyring) Key(_ context.Context, id string) (links.APIKey, error) {
 	return key, nil
 }
 
-func (k keyring) Keys(context.Context) ([]links.APIKey, error) {
-	var all []links.APIKey
-	for _, key := range k {
-		all = append(all, key)
+func (k keyring) Keys(_ context.Context, after string, limit int) (found []links.APIKey, err error) {
+	for _, id := range slices.Sorted(maps.Keys(k)) { // in place of their age
+		if key := k[id]; id > after && key.RevokedAt.IsZero() && len(found) < limit {
+			found = append(found, key)
+		}
 	}
-	return all, nil
+	return found, nil
 }
 
 func (k keyring) AnyKey(context.Context) (bool, error) { return len(k) > 0, nil }
@@ -218,5 +220,27 @@ func TestKeyTextsDoNotRepeat(t *testing.T) {
 			t.Fatalf("key %q was drawn twice", text)
 		}
 		seen[text] = true
+	}
+}
+
+func TestKeysAreListedInPages(t *testing.T) {
+	t.Parallel()
+	keys := links.NewKeys(keyring{"a": {ID: "a"}, "b": {ID: "b"}, "c": {ID: "c"}, "d": {ID: "d", RevokedAt: time.Now()}}, time.Now)
+	for limit, want := range map[int][]string{1: {"a", "b", "c"}, 2: {"a b", "c"}, 3: {"a b c"}, 100: {"a b c"}} {
+		var pages []string
+		for after, more := (links.Place{}), true; more && len(pages) < 5; more = after.Started {
+			page, next, err := keys.List(t.Context(), after, limit)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var ids []string
+			for _, key := range page {
+				ids = append(ids, key.ID)
+			}
+			pages, after = append(pages, strings.Join(ids, " ")), next
+		}
+		if !slices.Equal(pages, want) {
+			t.Errorf("by %d: %q, want %q", limit, pages, want)
+		}
 	}
 }

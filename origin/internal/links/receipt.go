@@ -70,8 +70,7 @@ func (sp *spread) publish(changes []*feed.Change) {
 			continue
 		}
 		all = append(all, c)
-		at := place{epoch: c.Epoch, shard: c.Shard}
-		sp.highest[at] = max(sp.highest[at], c.Seq)
+		sp.wait(Position{Epoch: c.Epoch, Shard: c.Shard, Seq: c.Seq})
 	}
 	if len(all) > 0 {
 		failpoint.Hit(failpoint.BeforePublish)
@@ -91,20 +90,38 @@ func (sp *spread) publishResults(results []Result) {
 	}
 }
 
-// cover has the receipt wait for a link that an earlier call has made. That call
-// may have ended before edges were told. Its position is one of the epoch of now,
-// too, since what remembers the call was committed with it: nobody acknowledges
-// anything of an older one any more.
+// cover has the receipt wait for a link that an earlier call has made, and this
+// one found. That call may not have heard from edges yet, or have ended before
+// they were told. Its position is one of the epoch of now, too: of a link that is
+// there, since the store says so; of one that was answered before, since what
+// remembers that was committed with it. Nobody acknowledges anything of an older
+// epoch any more.
 func (sp *spread) cover(r *Result) {
-	if !r.Replayed || r.Reused || r.Err != nil {
+	if r.Err != nil || !r.Replayed && !r.Reused {
 		return
 	}
-	at := place{epoch: r.Epoch, shard: feed.Shard(r.Link.Key.Hash())}
-	sp.highest[at] = max(sp.highest[at], r.Link.Version)
+	epoch := r.Link.Epoch
+	if r.Replayed {
+		epoch = r.Epoch
+	}
+	sp.wait(Position{Epoch: epoch, Shard: feed.Shard(r.Link.Key.Hash()), Seq: r.Link.Version})
 }
 
-// receipt waits for what was asked for. Where nothing was written there is
-// nothing to confirm, and nothing is claimed.
+// coverRow is cover for a row of the config shard that was as it was to be.
+func (sp *spread) coverRow(r *ConfigResult) {
+	if r.Err == nil && r.Change == nil && r.Row.Value != "" {
+		sp.wait(Position{Epoch: r.Row.Epoch, Shard: feed.ConfigShard, Seq: r.Row.Version})
+	}
+}
+
+// wait has the receipt wait for a position.
+func (sp *spread) wait(p Position) {
+	at := place{epoch: p.Epoch, shard: p.Shard}
+	sp.highest[at] = max(sp.highest[at], p.Seq)
+}
+
+// receipt waits for what was asked for. Where nothing was written or found there
+// is nothing to confirm, and nothing is claimed.
 func (sp *spread) receipt(ctx context.Context) Receipt {
 	r := Receipt{Ack: AckCommit}
 	if sp.ack == AckEdges && len(sp.highest) > 0 {

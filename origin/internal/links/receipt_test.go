@@ -97,6 +97,58 @@ func TestWhatWroteNothingClaimsNothing(t *testing.T) {
 	}
 }
 
+// Whoever made it may still be waiting for edges, or may have died before they were told.
+func TestALinkThatIsFoundIsWaitedForAsIfMade(t *testing.T) {
+	t.Parallel()
+	f := newFixture()
+	found := plain(7)
+	f.store.found = &found
+	in := to("https://example.com/")
+	in.Reuse = links.Value(true)
+	w, err := f.Create(t.Context(), links.Caller{}, in, links.AckEdges)
+	want := links.Position{Epoch: found.Epoch, Shard: feed.Shard(found.Key.Hash()), Seq: 7}
+	if err != nil || !w.Reused || w.Receipt.Edges != 3 || w.Receipt.Acked != 2 || len(f.waits.asked) != 1 || !slices.Equal(f.waits.asked[0], []links.Position{want}) {
+		t.Errorf("Create = %+v, %v, waited for %v, want %v", w, err, f.waits.asked, want)
+	}
+	if w, err = f.Create(t.Context(), links.Caller{}, in, links.AckCommit); err != nil || w.Receipt.Ack != links.AckCommit || len(f.waits.asked) != 1 {
+		t.Errorf("with ack=commit: %+v, %v, waited for %v, want nothing more", w.Receipt, err, f.waits.asked)
+	}
+	if len(f.published.changes) != 0 {
+		t.Errorf("published %v, want nothing", f.published.changes)
+	}
+}
+
+func TestARowThatIsAsItWasToBeIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	f := newFixture()
+	patch := &links.DomainInput{HomeURL: links.Value("https://home.example/")}
+	for i, write := range []func() (links.Receipt, error){
+		func() (links.Receipt, error) {
+			w, err := f.PatchDomain(t.Context(), "", patch, nil, links.AckEdges)
+			return w.Receipt, err
+		},
+		func() (links.Receipt, error) {
+			w, err := f.PutBlock(t.Context(), &links.BlockInput{Host: links.Value("bad.example")}, links.AckEdges)
+			return w.Receipt, err
+		},
+	} {
+		for _, changes := range []int{i + 1, i + 1} { // the second time none
+			receipt, err := write()
+			want := []links.Position{{Epoch: 1, Shard: feed.ConfigShard, Seq: f.store.seq}}
+			last := len(f.waits.asked) - 1
+			if err != nil || receipt.Edges != 3 || last < 0 || !slices.Equal(f.waits.asked[last], want) {
+				t.Errorf("write %d: receipt %+v, %v, waited for %v, want %v", i, receipt, err, f.waits.asked, want)
+			}
+			if len(f.published.changes) != changes {
+				t.Errorf("write %d: %d changes, want %d", i, len(f.published.changes), changes)
+			}
+		}
+	}
+	if len(f.waits.asked) != 4 {
+		t.Errorf("waited %d times, want with each write", len(f.waits.asked))
+	}
+}
+
 func TestABulkWaitsOnceForTheLastPositionOfEachShard(t *testing.T) {
 	t.Parallel()
 	f := newFixture()

@@ -23,6 +23,7 @@ type memory struct {
 	seq    uint64
 	takes  time.Duration // of a write
 	config map[string]string
+	found  *link.Link // by every mutation that would reuse one; nil: there is none
 
 	batches []int                 // how many rows were written at once
 	begun   func(context.Context) // called when a write has begun; may be nil
@@ -47,6 +48,9 @@ func (m *memory) Write(ctx context.Context, ms []links.Mutation) ([]links.Result
 
 func (m *memory) write(ctx context.Context, mutation links.Mutation) links.Result {
 	key := mutation.Key
+	if mutation.Reuse && m.found != nil {
+		return links.Result{Link: *m.found, Reused: true}
+	}
 	if mutation.Generate != nil {
 		var err error
 		if key.Code, err = mutation.Generate(ctx); err != nil {
@@ -102,6 +106,17 @@ func (m *memory) row(name string) links.ConfigRow {
 	return links.ConfigRow{Name: name, Value: m.config[name], Epoch: 1, Version: m.seq}
 }
 
+// count is how many rows there are of the row's kind.
+func (m *memory) count(row string) (n int) {
+	kind, _, _ := strings.Cut(row, "/")
+	for name := range m.config {
+		if strings.HasPrefix(name, kind+"/") {
+			n++
+		}
+	}
+	return n
+}
+
 func (m *memory) WriteConfig(_ context.Context, ms []links.ConfigMutation) ([]links.ConfigResult, error) {
 	m.batches = append(m.batches, len(ms))
 	results := make([]links.ConfigResult, len(ms))
@@ -112,7 +127,7 @@ func (m *memory) WriteConfig(_ context.Context, ms []links.ConfigMutation) ([]li
 			old = &r
 		}
 		value, err := mutation.Merge(old, m.now)
-		if kind, _, _ := strings.Cut(mutation.Row, "/"); err == nil && old == nil && mutation.Most > 0 && m.rowsOf(kind) >= mutation.Most {
+		if err == nil && old == nil && mutation.Most > 0 && m.count(mutation.Row) >= mutation.Most {
 			err = links.ErrFull
 		}
 		if results[i] = (links.ConfigResult{Row: m.row(mutation.Row), Err: err}); err != nil || value == m.config[mutation.Row] {
@@ -126,16 +141,6 @@ func (m *memory) WriteConfig(_ context.Context, ms []links.ConfigMutation) ([]li
 		results[i].Change = &feed.Change{Epoch: 1, Shard: feed.ConfigShard, Seq: m.seq, Key: link.Key{Code: mutation.Row}, Value: value}
 	}
 	return results, m.fails
-}
-
-// rowsOf is how many rows of a kind there are.
-func (m *memory) rowsOf(kind string) (n int) {
-	for name := range m.config {
-		if strings.HasPrefix(name, kind+"/") {
-			n++
-		}
-	}
-	return n
 }
 
 // counting makes the codes 1, 2, 3 and so on.

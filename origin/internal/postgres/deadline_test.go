@@ -107,7 +107,7 @@ func TestAServerThatHangsIsUnavailableWithoutTheCallersDeadline(t *testing.T) {
 	}
 	all["RenewMachine"] = func(ctx context.Context) error { _, err := quick.RenewMachine(ctx, 1, "a", time.Hour); return err }
 	all["ReleaseMachine"] = func(ctx context.Context) error { return quick.ReleaseMachine(ctx, 1, "a", time.Now()) }
-	all["Keys"] = func(ctx context.Context) error { _, err := quick.Keys(ctx); return err }
+	all["Keys"] = func(ctx context.Context) error { _, err := quick.Keys(ctx, "", 1); return err }
 	all["AnyKey"] = func(ctx context.Context) error { _, err := quick.AnyKey(ctx); return err }
 	all["CreateKey"] = func(ctx context.Context) error { return quick.CreateKey(ctx, links.APIKey{ID: "id"}) }
 	all["FirstKey"] = func(ctx context.Context) error { _, err := quick.FirstKey(ctx, links.APIKey{ID: "id"}); return err }

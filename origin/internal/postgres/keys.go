@@ -71,11 +71,15 @@ func (s *Store) AnyKey(ctx context.Context) (some bool, err error) {
 	return some, translate("any key", err)
 }
 
-// Keys reads all keys, revoked ones too, oldest first.
-func (s *Store) Keys(ctx context.Context) ([]links.APIKey, error) {
+// Keys reads up to limit keys that are not revoked, oldest first, after the one
+// with an id, which may be revoked; "" starts. After an id that no key ever had
+// there is none.
+func (s *Store) Keys(ctx context.Context, after string, limit int) ([]links.APIKey, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
-	rows, err := s.pool.Query(ctx, `SELECT `+keyColumns+` FROM api_key ORDER BY created_at, id`)
+	rows, err := s.pool.Query(ctx, `SELECT `+keyColumns+` FROM api_key
+		WHERE revoked_at IS NULL AND ($1 = '' OR (created_at, id) > (SELECT created_at, id FROM api_key WHERE id = $1))
+		ORDER BY created_at, id LIMIT $2`, after, limit)
 	if err != nil {
 		return nil, translate("keys", err)
 	}

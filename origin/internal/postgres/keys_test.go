@@ -29,7 +29,7 @@ func TestOneOfManyFirstKeysIsMade(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	keys, err := s.Keys(t.Context())
+	keys, err := s.Keys(t.Context(), "", 10)
 	if err != nil || made.Load() != 1 || len(keys) != 1 {
 		t.Fatalf("%d first keys, %+v, %v, want one", made.Load(), keys, err)
 	}
@@ -104,7 +104,7 @@ func TestOneAdminKeyOutlivesAllRevocations(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	keys, err := s.Keys(t.Context())
+	keys, err := s.Keys(t.Context(), "", 10)
 	if err != nil {
 		t.Fatalf("Keys: %v", err)
 	}
@@ -151,6 +151,35 @@ func TestAKeyIsChangedInWhatIsGiven(t *testing.T) {
 	for _, id := range []string{"abc", "other"} {
 		if _, err := s.ChangeKey(t.Context(), id, &links.KeyInput{Note: links.Value("x")}); !errors.Is(err, link.ErrNotFound) {
 			t.Errorf("ChangeKey(%s) = %v, want ErrNotFound", id, err)
+		}
+	}
+}
+
+func TestKeysAreReadInPagesByAge(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	for id, made := range map[string]time.Time{"e": at.Add(-time.Microsecond), "d": at, "c": at, "b": at, "a": at.Add(time.Microsecond)} {
+		key := links.APIKey{ID: id, Scopes: []string{links.ScopeLinksRead}, CreatedAt: made}
+		if err := s.CreateKey(t.Context(), key); err != nil {
+			t.Fatalf("CreateKey: %v", err)
+		}
+	}
+	if err := s.RevokeKey(t.Context(), "c"); err != nil {
+		t.Fatalf("RevokeKey: %v", err)
+	}
+	for _, c := range []struct {
+		after string
+		limit int
+		want  string
+	}{{"", 10, "ebda"}, {"", 2, "eb"}, {"b", 2, "da"}, {"c", 1, "d"}, {"a", 10, ""}, {"none", 10, ""}} {
+		keys, err := s.Keys(t.Context(), c.after, c.limit)
+		got := ""
+		for _, k := range keys {
+			got += k.ID
+		}
+		if err != nil || got != c.want {
+			t.Errorf("%d after %q: %s, %v, want %s", c.limit, c.after, got, err, c.want)
 		}
 	}
 }

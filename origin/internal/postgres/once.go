@@ -3,8 +3,6 @@ package postgres
 import (
 	"context"
 	"encoding/binary"
-	"encoding/json"
-	"fmt"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -61,8 +59,10 @@ func scanOnce(rows pgx.Rows, asked []links.Once, results []links.Result) error {
 		case string(request) != string(asked[place-1].Request[:]):
 			r.Err = links.ErrOtherRequest
 		case reused.Valid:
+			var err error
 			r.Replayed, r.Reused, r.Epoch = true, reused.Bool, unsigned(epoch)
-			return json.Unmarshal(made, &r.Link)
+			r.Link, err = decodeAnswer(made)
+			return err
 		}
 		return nil
 	})
@@ -110,13 +110,13 @@ func (t *transaction) queueAnswers(b *pgx.Batch) error {
 		if j.m.Once == nil || !settled || r.Err != nil || r.Replayed {
 			continue
 		}
-		answer, err := json.Marshal(&r.Link)
+		answer, err := encodeAnswer(&r.Link)
 		if err != nil {
-			return fmt.Errorf("answer of %s: %w", r.Link.Key, err)
+			return err
 		}
 		calls, requests = append(calls, j.m.Once.Call[:]), append(requests, j.m.Once.Request[:])
 		items = append(items, int32(j.m.Once.Item)) //nolint:gosec // at most MaxWrite
-		reused, made = append(reused, r.Reused), append(made, string(answer))
+		reused, made = append(reused, r.Reused), append(made, answer)
 	}
 	if len(calls) > 0 {
 		b.Queue(`INSERT INTO once (call, item, request, at, reused, link)
