@@ -9,11 +9,14 @@ MODULES := shared edge origin deploy bench
 SERVERS := postgresql redis-server
 PEERS   := nginx haproxy varnish
 NODE    := nodejs npm
+WRK     := wrk
 
 GOLANGCI_VERSION  := v2.15.0
 BENCHSTAT_VERSION := v0.0.0-20260908200009-22c9c6c9d4da
+K6_VERSION        := v1.8.1
 TOOLS     := $(CURDIR)/.tools
 GOLANGCI  := $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION)/golangci-lint
+K6        := $(TOOLS)/k6-$(K6_VERSION)/k6
 
 # Packages with tests of allocations, which mean nothing under the race detector.
 ALLOCS := waypost/edge/internal/httpd waypost/edge/internal/redirect waypost/edge/internal/limit waypost/edge/internal/visitor \
@@ -32,12 +35,13 @@ BENCHCOUNT ?= 3
 BENCH      ?= .
 ROWS       ?= .
 LINKS      ?= 1000000
-PROFILE    ?= waypost/edge/internal/httpd
+WORK       ?= .
+PACKAGE    ?=
 FAULTS     ?= ^TestChaos$$
 
 .PHONY: help
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: run
 run: build ## start the whole stack on 127.0.0.1 and stay in front; Ctrl-C stops it (WAYPOST_PORT_SHIFT=n moves its ports, WAYPOST_DATA=dir its data)
@@ -57,7 +61,7 @@ build-race: gcc
 	go build -race -tags failpoint -o bin/chaos/waypost-origin waypost/origin
 	go build -o bin/waypost-local waypost/deploy/local
 
-.PHONY: gcc curl servers peers node
+.PHONY: gcc curl servers peers node wrk k6
 gcc:
 	@deploy/install.sh gcc
 curl:
@@ -68,18 +72,22 @@ peers: gcc
 	@deploy/install.sh $(PEERS)
 node:
 	@deploy/install.sh $(NODE)
+wrk: ## install wrk, for the scripts in bench/wrk
+	@deploy/install.sh $(WRK)
+k6: $(K6) ## build k6 into .tools, for the scripts in bench/k6, and print its path
+	@echo $(K6)
 
 .PHONY: test
-test: servers curl peers build-race ## all tests of all modules with the race detector, on real PostgreSQL, Redis and NATS
+test: servers curl peers wrk build-race ## all tests of all modules with the race detector, on real PostgreSQL, Redis and NATS
 	go test -run Alloc $(ALLOCS)
 	CGO_ENABLED=1 go test -race -short -timeout 15m $(UNITS)
 	$(TEST_BIN) CGO_ENABLED=1 go test -race -short -timeout 15m -p 1 waypost/bench/...
 
 .PHONY: test-long
-test-long: servers curl peers node build-race ## the same in their long versions
+test-long: servers curl peers node wrk $(K6) build-race ## the same in their long versions
 	go test -run Alloc $(ALLOCS)
 	CGO_ENABLED=1 go test -race -timeout 60m $(UNITS)
-	$(TEST_BIN) CGO_ENABLED=1 go test -race -timeout 60m -p 1 waypost/bench/...
+	$(TEST_BIN) WAYPOST_TEST_K6=$(K6) CGO_ENABLED=1 go test -race -timeout 60m -p 1 waypost/bench/...
 
 .PHONY: check
 check: $(GOLANGCI) ## format, lint, tidy and vet, all with nothing to complain about
@@ -135,8 +143,8 @@ fuzz: servers ## every fuzz target for FUZZTIME (60s) each
 	deploy/fuzz.sh '$(FUZZTIME)' $(MODULES)
 
 .PHONY: profile
-profile: servers ## CPU and heap profile of the benchmarks of one package (PROFILE=import path); in bench/results/
-	deploy/profile.sh '$(PROFILE)' '$(BENCH)' '$(BENCHTIME)'
+profile: servers build ## CPU, allocation, mutex and block profiles of an edge at work (WORK=one|many|zipf|l2|unknown), or of benchmarks (PACKAGE=import path, BENCH, BENCHTIME); in bench/results/
+	deploy/profile.sh '$(WORK)' '$(PACKAGE)' '$(BENCH)' '$(BENCHTIME)'
 
 .PHONY: images
 images: ## build the two container images; needs a Docker engine
@@ -152,3 +160,5 @@ $(GOLANGCI):
 	GOBIN=$(dir $@) go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_VERSION)
 $(TOOLS)/benchstat-$(BENCHSTAT_VERSION)/benchstat:
 	GOBIN=$(dir $@) go install golang.org/x/perf/cmd/benchstat@$(BENCHSTAT_VERSION)
+$(K6):
+	GOBIN=$(dir $@) go install go.k6.io/k6@$(K6_VERSION)

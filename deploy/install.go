@@ -4,7 +4,7 @@ package deploy
 import _ "embed" // for InstallScript
 
 // InstallScript is install.sh, a POSIX shell script. Its arguments name what must be there: postgresql,
-// redis-server, gcc, nginx, haproxy, varnish, nodejs, npm.
+// redis-server, gcc, curl, nginx, haproxy, varnish, nodejs, npm, wrk.
 //
 //go:embed install.sh
 var InstallScript string

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs what is named and not there yet:
-# install.sh [postgresql] [redis-server] [gcc] [curl] [nginx] [haproxy] [varnish] [nodejs] [npm]
+# install.sh [postgresql] [redis-server] [gcc] [curl] [nginx] [haproxy] [varnish] [nodejs] [npm] [wrk]
 # Used by `make run`, `make test` and CI alike. Debian and Ubuntu, as root or with sudo; elsewhere it says what to do.
 set -eu
 
@@ -17,14 +17,14 @@ present() {
 		command -v postgres >/dev/null && command -v initdb >/dev/null
 		;;
 	redis-server) command -v redis-server >/dev/null ;;
-	curl) command -v curl >/dev/null ;;
+	curl | wrk) command -v "$1" >/dev/null ;;
 	gcc) command -v gcc >/dev/null && echo '#include <stdlib.h>' | gcc -E - >/dev/null 2>&1 ;;
 	nginx | haproxy) server "$1" ;;
 	varnish) server varnishd ;;
 	nodejs) command -v node >/dev/null ;;
 	npm) command -v npm >/dev/null ;;
 	*)
-		echo "install.sh: unknown name: $1 (postgresql, redis-server, gcc, curl, nginx, haproxy, varnish, nodejs, npm)" >&2
+		echo "install.sh: unknown name: $1 (postgresql, redis-server, gcc, curl, nginx, haproxy, varnish, nodejs, npm, wrk)" >&2
 		exit 2
 		;;
 	esac

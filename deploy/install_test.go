@@ -69,6 +69,7 @@ func TestInstallScript(t *testing.T) {
 		{"a program of another name than its package", with("node", "npm", "varnishd"), []string{"nodejs", "npm", "varnish"}, false, nil},
 		{"neither root nor sudo", without("sudo"), []string{"gcc"}, true, []string{"as root: apt-get install --no-install-recommends gcc libc6-dev"}},
 		{"no apt-get", without("apt-get"), []string{"gcc"}, true, []string{"missing: gcc libc6-dev; there is no apt-get here"}},
+		{"a load generator", with("wrk"), []string{"wrk", "curl"}, false, []string{"install -y --no-install-recommends curl\n"}},
 		{"unknown name", apt, []string{"emacs"}, true, []string{"unknown name: emacs"}},
 	}
 	for _, tt := range tests {

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures on the binaries in bin/, which are built as released: measure.sh positions|clicks|admin|redirects rows
+# Measures on the binaries in bin/, which are built as released: measure.sh positions|clicks|admin|redirects|profile rows
 # rows picks by regular expression, group and row, such as near/spread; "." is all of them: some nine minutes of each, a quarter of an hour of admin.
 # bench/results/ gets NAME.json (with commit, machine and settings) and NAME.md (from it) of the rows that ran.
 set -euo pipefail

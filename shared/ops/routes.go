@@ -28,6 +28,10 @@ func routes(health *Health, reg *prometheus.Registry, faults *log.Logger) http.H
 		MaxRequestsInFlight: maxScrapes,
 	}))
 	mux.HandleFunc("GET /debug/pprof/", bounded(pprof.Index)) // heap, goroutine and so on by name
+	var waits blocked
+	for _, name := range []string{"block", "mutex"} {
+		mux.HandleFunc("GET /debug/pprof/"+name, bounded(waits.while(pprof.Handler(name).ServeHTTP)))
+	}
 	mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
 	mux.HandleFunc("GET /debug/pprof/profile", bounded(pprof.Profile))
 	mux.HandleFunc("GET /debug/pprof/trace", bounded(pprof.Trace))

@@ -1,0 +1,2 @@
+// Package k6 tests the scripts of this folder, which are for k6.
+package k6

@@ -1,0 +1,2 @@
+// Package wrk tests the scripts of this folder, which are for wrk.
+package wrk
