@@ -92,7 +92,7 @@ func Prepare(tb testing.TB, spec Spec) *Fleet {
 	}
 	for _, region := range append([]string{home}, spec.Edges...) {
 		if f.Redis[region] == nil {
-			f.Redis[region] = services.Redis(tb)
+			f.Redis[region] = startRedis(tb, spec.RedisMemory)
 		}
 	}
 	if spec.ProxyRedis {
@@ -115,12 +115,24 @@ func Prepare(tb testing.TB, spec Spec) *Fleet {
 // Launch starts all origins at once, then all edges at once, and waits until each is ready.
 func (f *Fleet) Launch(tb testing.TB) {
 	tb.Helper()
+	f.LaunchOrigins(tb)
+	f.LaunchEdges(tb)
+}
+
+// LaunchOrigins starts all origins at once, and waits until each is ready.
+func (f *Fleet) LaunchOrigins(tb testing.TB) {
+	tb.Helper()
 	for _, o := range f.Origins {
 		o.Launch(tb)
 	}
 	for _, o := range f.Origins {
 		o.AwaitReady(tb)
 	}
+}
+
+// LaunchEdges starts all edges at once, and waits until each is ready.
+func (f *Fleet) LaunchEdges(tb testing.TB) {
+	tb.Helper()
 	for _, e := range f.Edges {
 		e.Launch(tb)
 	}

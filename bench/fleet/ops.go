@@ -113,6 +113,15 @@ func (p *Process) Metric(tb testing.TB, name string, labels ...string) float64 {
 	return sum
 }
 
+// LiveHeap is what a Go process has live on its heap, in bytes, by its runtime after a garbage collection.
+func (p *Process) LiveHeap(tb testing.TB) float64 {
+	tb.Helper()
+	if code, _, err := p.page(tb.Context(), "/debug/pprof/heap?gc=1"); err != nil || code != http.StatusOK {
+		tb.Fatalf("%s: heap profile: status %d, %v", p.Name, code, err)
+	}
+	return p.Metric(tb, "go_memstats_heap_alloc_bytes")
+}
+
 // Sum adds up the series of a name that have all these labels (`tier="l1"`). A name without any series is an error:
 // a test that watches a misspelt metric would see 0 for ever.
 func (m Metrics) Sum(name string, labels ...string) (sum float64, err error) {

@@ -19,6 +19,8 @@ type Spec struct {
 	ProxyEdges      bool // each edge reaches each origin, and NATS, through a proxy of its own
 	Failpoints      bool // each service can be armed; needs binaries that were built with the tag failpoint
 	ProxyRedis      bool // each edge, and the origins together, reach Redis through a proxy of their own
+
+	RedisMemory int64 // of each region, in bytes; 0: 64 MiB
 }
 
 func (s Spec) withDefaults() Spec {

@@ -22,6 +22,15 @@ type Class struct {
 	Times *Times
 }
 
+// Times are those of all classes together.
+func (r Result) Times() *Times {
+	all := newTimes()
+	for _, c := range r.Classes {
+		all.h.Merge(c.Times.h)
+	}
+	return all
+}
+
 // PerSecond are the answers in a second.
 func (r Result) PerSecond() float64 { return float64(r.Answers) / r.Took.Seconds() }
 

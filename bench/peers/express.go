@@ -30,7 +30,7 @@ func startExpress(tb testing.TB, s *site) *Peer {
 	pid := s.run(tb,
 		[]string{"NODE_ENV=production", "PORT=" + s.port(), "REDIS_URL=" + store.URL(), "DATABASE_URL=" + database.URL()},
 		find(tb, "node", "nodejs"), filepath.Join(dir, "server.js"))
-	return &Peer{Name: s.name, Addr: s.addr, PIDs: []int{pid, store.PID(), database.PID()}}
+	return &Peer{Name: s.name, Addr: s.addr, PIDs: []int{pid, store.PID(), database.PID()}, Store: store.URL()}
 }
 
 // seed makes the table of links.

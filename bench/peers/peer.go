@@ -28,6 +28,8 @@ type Peer struct {
 
 	// Constant says that it redirects whatever it is asked for to the first link's target, in as many bytes as an edge.
 	Constant bool
+
+	Store string // URL of its Redis; "" where it has none
 }
 
 // Anywhere is no core in particular.

@@ -35,7 +35,7 @@ func startRedisOnly(tb testing.TB, s *site) *Peer {
 		}
 	}
 	pid := s.run(tb, []string{"GOMAXPROCS=1"}, build(tb, s, "waypost/bench/peers/redisonly"), "-listen", s.addr, "-redis", store.URL())
-	return &Peer{Name: s.name, Addr: s.addr, PIDs: []int{pid, store.PID()}}
+	return &Peer{Name: s.name, Addr: s.addr, PIDs: []int{pid, store.PID()}, Store: store.URL()}
 }
 
 // startRedis starts a Redis on the site's core until the test ends.

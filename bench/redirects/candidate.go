@@ -27,6 +27,9 @@ type Turn struct {
 // PerAnswer is the CPU of an answer, in microseconds.
 func (t Turn) PerAnswer() float64 { return t.CPU.Seconds() * 1e6 / float64(t.Answers) }
 
+// Quantile is load.Times.Quantile of the answers of all classes, in microseconds.
+func (t Turn) Quantile(q float64) float64 { return t.Times().Quantile(q).Seconds() * 1e6 }
+
 // Take has the candidate asked once, in a closed or an open loop.
 func (c *Candidate) Take(ask func(*load.Generator) (load.Result, error)) (Turn, error) {
 	before, err := measure.CPU(c.PIDs...)

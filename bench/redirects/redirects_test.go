@@ -20,14 +20,41 @@ func TestRedirects(t *testing.T) {
 		t.Run("one", s.hitsOfOne)
 		t.Run("many", s.hitsOfMany)
 	})
+	t.Run("tiers", func(t *testing.T) {
+		m.beside(t)
+		c := m.cold(t, m.Times(500, 100_000), nil)
+		t.Run("times", c.times)
+		t.Run("unknown", c.unknownCodes)
+	})
+	t.Run("zipf", func(t *testing.T) {
+		m.beside(t)
+		s := m.skewed(t, m.Times(2000, 1_000_000))
+		t.Run("rest", s.atRest)
+		t.Run("changes", s.underChanges)
+		t.Run("idle", s.besideIdle)
+	})
+	t.Run("links", func(t *testing.T) {
+		m.beside(t)
+		t.Run("create", m.creates)
+	})
+	t.Run("growth", func(t *testing.T) {
+		m.beside(t)
+		g := m.growing(t, m.sizes())
+		t.Run("times", g.times)
+		t.Run("classic", g.million().classic)
+		t.Run("memory", g.million().memory)
+	})
 }
 
 // measuring is one run, and what it is measured on.
-type measuring struct{ *measure.Run }
+type measuring struct {
+	*measure.Run
+	ten bool // growth up to ten million links
+}
 
 func newMeasuring(t *testing.T) *measuring {
 	t.Helper()
-	return &measuring{measure.Start(t, measure.Config{
+	return &measuring{ten: os.Getenv("WAYPOST_REDIRECTS_TEN") == "1", Run: measure.Start(t, measure.Config{
 		Name: "redirects", Command: "make redirects", Bin: binDir, Results: os.Getenv("WAYPOST_MEASURE_RESULTS"),
 		Settings: []string{
 			"One core for the servers that are measured, which are asked in turns (taskset, one worker or GOMAXPROCS=1); another one for the load and for what an edge has behind it: " +

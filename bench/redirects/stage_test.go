@@ -44,10 +44,7 @@ func (m *measuring) stage(t *testing.T, links int) *stage {
 	}
 	s := &stage{measuring: m, Fleet: fleet.Start(t, fleet.Spec{
 		Binaries: binaries, Edges: []string{"eu"},
-		EdgeEnv: map[string]string{
-			"GOMAXPROCS": "1", "WAYPOST_LIMIT_MODE": "async",
-			"WAYPOST_LIMIT_RATE": "1000000", "WAYPOST_LIMIT_BURST": "1000000",
-		},
+		EdgeEnv:   edgeEnv(),
 		KeepState: m.Full(), DurablePostgres: m.Full(),
 	})}
 	if m.Full() {
@@ -67,6 +64,14 @@ func (m *measuring) stage(t *testing.T, links int) *stage {
 		s.peers = append(s.peers, peers.Start(t, name, s.links, core))
 	}
 	return s
+}
+
+// edgeEnv has an edge use one core, and ask a limiter that is never used up.
+func edgeEnv() map[string]string {
+	return map[string]string{
+		"GOMAXPROCS": "1", "WAYPOST_LIMIT_MODE": "async",
+		"WAYPOST_LIMIT_RATE": "1000000", "WAYPOST_LIMIT_BURST": "1000000",
+	}
 }
 
 // edge is the name of Waypost's candidate, which is always the first one.
@@ -93,7 +98,7 @@ func (s *stage) candidates(t *testing.T, links []fleet.Link) []*Candidate {
 func (s *stage) clicksApplied(t *testing.T) func(answers int) {
 	t.Helper()
 	const metric = "waypost_clicks_applied_total"
-	s.Edges[0].AwaitShipped(t)
+	s.AwaitShipped(t)
 	clicks := s.Origins[0].Metric(t, metric)
 	return func(answers int) {
 		clicks += float64(answers)

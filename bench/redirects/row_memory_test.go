@@ -1,0 +1,110 @@
+package redirects
+
+import (
+	"fmt"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"waypost/bench/fleet"
+	"waypost/bench/load"
+	"waypost/bench/measure"
+)
+
+// l1PerLink is for how many bytes a link L1 is laid out where it is to hold all, in bytes: more than it counts for one.
+const l1PerLink = 672
+
+// roomFor is the size of an L1 that holds so many links.
+func roomFor(links int) string { return strconv.Itoa(max(links*l1PerLink, 1<<20)) }
+
+const memoryMethod = "%d links with codes of 9 characters and targets of %d, copied into PostgreSQL. " +
+	"L1: live bytes of the edge's heap, by the runtime after a collection, before and after it was asked for every link by HEAD until it answered 99 %% of them from L1, by the links that it held then, less code and target; " +
+	"and what it sets aside from the start for as many, against an edge of the same fleet whose L1 has 1 MiB. No heads are kept ready. " +
+	"L2: used_memory of Redis before and after the values of all links were stored. Filter: the strings of all shards, laid out for as many links at a rate of 1 %%. " +
+	"PostgreSQL: pg_total_relation_size after VACUUM, of the tables and indexes that a link has a row in from its creation on; its place in the outbox goes after a day."
+
+// memory measures what a link takes where it is kept.
+func (c *cold) memory(t *testing.T) {
+	target := len(c.links[0].Target)
+	large, small := c.anew(t, 0), c.anew(t, 1)
+	aside := (large.LiveHeap(t) - small.LiveHeap(t)) / float64(len(c.links))
+	before := large.LiveHeap(t)
+	held := c.fillL1(t)
+	own := (large.LiveHeap(t)-before)/float64(held) - float64(len(c.links[0].Code)+target)
+	filter, err := c.l2.FilterBytes(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, indexes, clicks, history := c.tables(t)
+	per := func(name string, bytes float64) measure.Value {
+		return measure.Number(name, bytes/float64(len(c.links)), "B")
+	}
+	c.Found(t, measure.Figure{
+		Name: "memory of a link", Unit: "links", N: len(c.links), Method: fmt.Sprintf(memoryMethod, len(c.links), target),
+		Values: []measure.Value{
+			measure.Most("L1 beyond code and target", own+max(aside, 0), 400, "B"), measure.Number("of that set aside from the start", aside, "B"),
+			measure.Number("held in L1", 100*float64(held)/float64(len(c.links)), "%"),
+			per("L2", c.held), per("filter", filter),
+			per("PostgreSQL", rows+indexes+clicks+history), per("of that rows", rows), per("indexes", indexes), per("counter of clicks", clicks), per("history", history),
+		},
+	})
+}
+
+// anew restarts an edge, whose L1 is empty then.
+func (c *cold) anew(t *testing.T, i int) *fleet.Edge {
+	t.Helper()
+	e := c.Edges[i]
+	e.Restart(t)
+	if c.Full() {
+		e.Pin(t, serversCore)
+	}
+	return e
+}
+
+// fillL1 asks the first edge for all links until it has nearly all of them in L1, and returns how many.
+func (c *cold) fillL1(t *testing.T) (held int) {
+	t.Helper()
+	const passes, chunk, rate = 6, 100_000, 50_000 // chunks keep the requests made beforehand small
+	for range passes {
+		held = 0
+		for from := 0; from < len(c.links); from += chunk {
+			some := c.links[from:min(from+chunk, len(c.links))]
+			asks := make([]load.Ask, len(some))
+			for i, l := range some {
+				asks[i] = head(l)
+			}
+			got, err := c.asked(t, c.Edges[0].Addr, c.Times(4, conns), asks, func(g *load.Generator) (load.Result, error) {
+				return g.Open(t.Context(), rate, time.Duration(len(asks))*time.Second/rate)
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			held += int(got.Classes[FromL1].Times.N())
+		}
+		if held >= len(c.links)*99/100 {
+			return held
+		}
+	}
+	t.Errorf("L1 holds %d of %d links", held, len(c.links))
+	return held
+}
+
+// tables are the bytes of what is kept of links.
+func (c *cold) tables(t *testing.T) (rows, indexes, clicks, history float64) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), c.DatabaseURL())
+	if err == nil {
+		err = conn.QueryRow(t.Context(), `
+			SELECT pg_table_size('links'), pg_indexes_size('links'), pg_total_relation_size('click_link'), pg_total_relation_size('link_history')`).
+			Scan(&rows, &indexes, &clicks, &history)
+	}
+	if err == nil {
+		err = conn.Close(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows, indexes, clicks, history
+}
