@@ -78,11 +78,17 @@ func (w *world) takeBack(l *written, writes []*Write, c copied) {
 // link is the version that a link's target carries, and its ETag, "" where there is no link.
 func (w *world) link(key string) (version int, etag string) {
 	w.t.Helper()
-	answer, err := w.load.Origins[0].Do(w.t.Context(), http.MethodGet, "/links/"+url.PathEscape(key), nil)
+	var answer fleet.Answer
+	// An origin that is ready may still find one resting connection after the other ended by the restart.
+	fleet.Await(w.t, "link "+key, func() (err error) {
+		answer, err = w.load.Origins[0].Do(w.t.Context(), http.MethodGet, "/links/"+url.PathEscape(key), nil)
+		if err == nil && answer.Status == http.StatusServiceUnavailable {
+			err = fmt.Errorf("status %d: %s", answer.Status, answer.Body)
+		}
+		return err
+	})
 	var body struct{ Target string }
 	switch {
-	case err != nil:
-		w.t.Fatal(err)
 	case answer.Status == http.StatusNotFound:
 		return 0, ""
 	case answer.Status != http.StatusOK:
