@@ -1,32 +1,17 @@
 package fleet
 
 import (
-	"context"
-	"fmt"
-	"math/rand/v2"
-	"net"
 	"testing"
+
+	"waypost/deploy/freeport"
 )
 
-// freeAddr returns an address of 127.0.0.1 that nobody listens on. Its port lies below those that Linux gives to
-// outgoing connections (32768 and up), so that it is still free when a process is started again on it.
+// freeAddr returns an address of 127.0.0.1 that is the caller's until the tests end.
 func freeAddr(tb testing.TB) string {
 	tb.Helper()
-	for range 100 {
-		addr := fmt.Sprintf("127.0.0.1:%d", 12000+rand.N(20000)) //nolint:gosec // any port will do
-		if free(tb.Context(), addr) {
-			return addr
-		}
-	}
-	tb.Fatal("no free port on 127.0.0.1")
-	return ""
-}
-
-func free(ctx context.Context, addr string) bool {
-	var lc net.ListenConfig
-	l, err := lc.Listen(ctx, "tcp", addr)
+	addr, err := freeport.Find(tb.Context())
 	if err != nil {
-		return false
+		tb.Fatal(err)
 	}
-	return l.Close() == nil
+	return addr
 }

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"waypost/bench/fleet"
+	"waypost/deploy/freeport"
 	"waypost/deploy/process"
 	"waypost/deploy/services"
 )
@@ -47,16 +48,14 @@ func newSite(tb testing.TB, name Name, links []fleet.Link, core int) *site {
 	return &site{name: name, links: links, core: core, dir: tb.TempDir(), addr: freeAddr(tb)}
 }
 
-// freeAddr is an address that nobody listened on a moment ago.
+// freeAddr is an address that is the caller's until the tests end.
 func freeAddr(tb testing.TB) string {
 	tb.Helper()
-	var lc net.ListenConfig
-	l, err := lc.Listen(tb.Context(), "tcp", "127.0.0.1:0")
+	addr, err := freeport.Find(tb.Context())
 	if err != nil {
 		tb.Fatal(err)
 	}
-	defer l.Close() //nolint:errcheck // it was for its port
-	return l.Addr().String()
+	return addr
 }
 
 // port is that of the address.

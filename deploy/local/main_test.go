@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+
+	"waypost/deploy/freeport"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -80,18 +82,29 @@ func buildStack(t *testing.T) string {
 	return launcher
 }
 
-// freeShift returns a shift under which all ports are free.
+// freeShift returns a shift under which all ports are free and stay so until the tests end.
 func freeShift(t *testing.T) (int, ports) {
 	t.Helper()
 	for range 100 {
 		shift := 1000 + rand.IntN(20000)
 		p, err := newPorts(shift)
-		if err == nil && p.checkFree(within(t)) == nil {
+		if err == nil && claimAll(t, p) {
 			return shift, p
 		}
 	}
 	t.Fatal("no shift found with all ports free")
 	return 0, ports{}
+}
+
+// claimAll keeps the ports from other tests that run now. Those of a try that fails stay claimed: there are enough.
+func claimAll(t *testing.T, p ports) bool {
+	t.Helper()
+	for _, c := range p.claims() {
+		if !freeport.Claim(t.Context(), at(c.port)) {
+			return false
+		}
+	}
+	return true
 }
 
 // output collects what a process says. Safe for concurrent use.

@@ -5,12 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"sync"
 	"time"
 
+	"waypost/deploy/freeport"
 	"waypost/deploy/process"
 )
 
@@ -144,15 +145,14 @@ func (s *server) launch(ctx context.Context, wanted int) error {
 
 func addr(port int) string { return fmt.Sprintf("%s:%d", host, port) }
 
-// freePort returns a port that nobody listened on a moment ago.
+// freePort returns a port that is this process' until it ends.
 func freePort(ctx context.Context) (int, error) {
-	var lc net.ListenConfig
-	l, err := lc.Listen(ctx, "tcp", addr(0))
+	free, err := freeport.Find(ctx)
 	if err != nil {
-		return 0, fmt.Errorf("free port: %w", err)
+		return 0, err
 	}
-	port := l.Addr().(*net.TCPAddr).Port
-	return port, l.Close()
+	at, err := netip.ParseAddrPort(free)
+	return int(at.Port()), err
 }
 
 // output opens what takes a server's words: the given writer, else a file in dir. The file is closed with the

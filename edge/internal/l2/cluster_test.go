@@ -1,16 +1,15 @@
 package l2
 
 import (
-	"errors"
 	"net"
 	"os"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
 
+	"waypost/deploy/freeport"
 	"waypost/deploy/process"
 	"waypost/deploy/services"
 )
@@ -86,19 +85,16 @@ func startClusterNode(t *testing.T) (addr string) {
 	return addr
 }
 
-// freePort is a port that nobody listened on a moment ago.
+// freePort is a port that is the caller's until the tests end.
 func freePort(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	addr, err := freeport.Find(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	tcp, ok := l.Addr().(*net.TCPAddr)
-	if !ok {
-		err = errors.New("no TCP address")
-	}
-	if err := errors.Join(err, l.Close()); err != nil {
+	_, port, err := net.SplitHostPort(addr)
+	if err != nil {
 		t.Fatal(err)
 	}
-	return strconv.Itoa(tcp.Port)
+	return port
 }
