@@ -8,6 +8,21 @@ import (
 	"testing"
 )
 
+func TestAServerThatIsStoppedAsItStartsEnds(t *testing.T) {
+	t.Parallel()
+	for range 200 {
+		ctx, stop := context.WithCancel(t.Context())
+		server := New(ctx, newStage(t).Config, 0)
+		if err := server.Listen(ctx, "127.0.0.1:0", nil); err != nil {
+			t.Fatal(err)
+		}
+		stop()
+		if err := server.Run(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func TestAHeadThatNeverEndsDoesNotMakeAStopFail(t *testing.T) {
 	t.Parallel()
 	ctx, stop := context.WithCancel(t.Context())
