@@ -1,7 +1,6 @@
 package httpd
 
 import (
-	"errors"
 	"io"
 	"iter"
 	"net"
@@ -33,6 +32,7 @@ type kept struct {
 	next  func() (n int, ok bool) // nil: not begun, or ended
 	stop  func()
 	p     []byte // where to read to
+	fd    int    // the socket's, open while the coroutine lasts
 	err   error  // that ended the coroutine
 }
 
@@ -66,7 +66,8 @@ func (k *kept) begin(c *headConn) bool {
 	k.next, k.stop = iter.Pull(func(yield func(int) bool) {
 		var ended error
 		err := raw.Read(func(fd uintptr) (done bool) {
-			done, ended = k.try(int(fd), c.serve, yield)
+			k.fd = int(fd)
+			done, ended = k.try(c.serve, yield)
 			return done
 		})
 		if k.err = err; err == nil {
@@ -78,13 +79,11 @@ func (k *kept) begin(c *headConn) bool {
 
 // try reads, and hands out what serve leaves of it, until it has to wait: then it
 // is not done.
-func (k *kept) try(fd int, serve func([]byte) (int, error), yield func(int) bool) (done bool, ended error) {
+func (k *kept) try(serve func([]byte) (int, error), yield func(int) bool) (done bool, ended error) {
 	for {
-		n, err := syscall.Read(fd, k.p)
+		n, err := receive(k.fd, k.p)
 		switch {
-		case errors.Is(err, syscall.EINTR):
-			continue
-		case errors.Is(err, syscall.EAGAIN):
+		case err == syscall.EAGAIN: //nolint:errorlint // a bare errno
 			return false, nil
 		case err != nil:
 			return true, err

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"syscall"
 	"time"
 
 	"waypost/shared/feed"
@@ -149,7 +150,17 @@ func (c *headConn) send(answer []byte, now feed.Instant) {
 			c.broken = c.reading.armAt(wall.Add(lookAgain), c.Conn.SetReadDeadline)
 		}
 	}
-	if _, err := c.Write(answer); err != nil {
+	if c.kept.begun() {
+		n, err := transmit(c.kept.fd, answer)
+		if answer = answer[n:]; len(answer) == 0 {
+			return
+		}
+		if err != nil && !errors.Is(err, syscall.EAGAIN) {
+			c.broken = err
+			return
+		}
+	}
+	if _, err := c.Write(answer); err != nil { // which waits
 		c.broken = err
 	}
 }
