@@ -18,7 +18,7 @@ import (
 // heads' bytes. A redirect from L1 has no need of fasthttp, which takes as long
 // over a request as all that is done for it here. The answer is the same, byte for
 // byte; where there is any doubt there is none, and the request goes the way
-// through fasthttp.
+// through fasthttp. So does one whose answer panics.
 //
 // A head is answered here only if all before it were plain, too: what follows one
 // that was not may be its body, and is no head to anybody but fasthttp. plain is
@@ -29,8 +29,16 @@ func (h *handler) direct(c *headConn, b []byte) (done int, plain bool) {
 		return 0, false // fasthttp ends the connection with its answer
 	}
 	s := h.scratch.Get().(*scratch) //nolint:forcetypeassert // the pool holds nothing else
-	defer h.scratch.Put(s)
-	for done < len(b) {
+	defer func() {
+		if p := recover(); p != nil {
+			h.Logger.Error("answering a hit panicked; it is tried again",
+				slog.Any("panic", p), slog.String("stack", string(debug.Stack())))
+			h.takeBack(s)
+			plain = false
+		}
+		h.scratch.Put(s)
+	}()
+	for done < len(b) && c.broken == nil {
 		if !s.head.parse(b[done:], h.CountryHeader) {
 			return done, false
 		}
@@ -42,16 +50,8 @@ func (h *handler) direct(c *headConn, b []byte) (done int, plain bool) {
 	return done, true
 }
 
-// hit answers the head in s if L1 has what it asks for. What panics here is left
-// to fasthttp's way, which answers it.
+// hit answers the head in s if L1 has what it asks for.
 func (h *handler) hit(c *headConn, s *scratch) (answered bool) {
-	defer func() {
-		if p := recover(); p != nil {
-			h.Logger.Error("answering a hit panicked; it is tried again",
-				slog.Any("panic", p), slog.String("stack", string(debug.Stack())))
-			h.takeBack(s)
-		}
-	}()
 	var r ruling
 	r.at, r.now = h.Clock()
 	start := r.at
