@@ -187,7 +187,7 @@ func serve(ctx context.Context, cfg *config, stderr io.Writer) error {
 
 	public := httpd.Config{
 		Region: cfg.Region, HomeURL: cfg.HomeURL,
-		Resolve: resolver.Resolve, Use: resolver.Use, Mark: resolver.Mark, Served: auditor.Served,
+		Resolve: resolver.Resolve, Held: resolver.Held, Use: resolver.Use, Mark: resolver.Mark, Served: auditor.Served,
 		ConfigLease: func() feed.Instant { return table.Lease(feed.ConfigShard) },
 		Settings:    follower.Settings, Clock: follower.Clock, Told: follower.Told,
 		Client: proxies.Client,

@@ -54,15 +54,23 @@ func partOf(s *profile.Sample) string {
 // partOfFunction is the part of a function by the beginning of its name, if it has one. What has none is done for
 // somebody else.
 func partOfFunction(function string) (name string, ok bool) {
+	if function == "waypost/edge/internal/httpd.call" {
+		return "", false // to the kernel, for one that reads or writes
+	}
 	for _, part := range []struct {
 		name   string
 		begins []string
 	}{
-		{"socket: answer written", []string{"waypost/edge/internal/httpd.(*headConn).Write"}},
-		{"socket: request read", []string{"waypost/edge/internal/httpd.(*headConn).", "waypost/edge/internal/httpd.(*kept)."}},
+		{"socket: answer written", []string{
+			"waypost/edge/internal/httpd.(*headConn).Write", "waypost/edge/internal/httpd.(*headConn).send", "waypost/edge/internal/httpd.transmit",
+		}},
+		{"socket: request read", []string{"waypost/edge/internal/httpd.(*headConn).", "waypost/edge/internal/httpd.(*kept).", "waypost/edge/internal/httpd.receive"}},
+		{"HTTP: head parsed, head made", []string{
+			"github.com/valyala/fasthttp.", "waypost/edge/internal/httpd.(*head).", "waypost/edge/internal/httpd.controls",
+			"waypost/edge/internal/httpd.(*handler).appendHit",
+		}},
 		{"metrics", []string{"waypost/edge/internal/httpd.(*Metrics).", "github.com/prometheus/"}},
 		{"httpd: the answer put together", []string{"waypost/edge/internal/httpd."}},
-		{"HTTP: head parsed, head made", []string{"github.com/valyala/fasthttp."}},
 		{"limiter", []string{"waypost/edge/internal/limit."}},
 		{"the rule and L1", []string{"waypost/edge/internal/redirect.", "waypost/edge/internal/l1.", "waypost/shared/feed.", "github.com/dgraph-io/ristretto/"}},
 		{"key and Location", []string{"waypost/shared/link."}},

@@ -24,8 +24,8 @@ func TestASampleBelongsToTheInnermostFunctionThatHasAPart(t *testing.T) {
 	t.Parallel()
 	const handler = "waypost/edge/internal/httpd.(*handler).serve"
 	for want, s := range map[string]*profile.Sample{
+		"socket: request read":             sample(1, "waypost/edge/internal/httpd.call", "waypost/edge/internal/httpd.receive", "waypost/edge/internal/httpd.(*kept).try"),
 		"socket: answer written":           sample(1, "syscall.write", "internal/poll.(*FD).Write", "waypost/edge/internal/httpd.(*headConn).Write", "bufio.(*Writer).Flush", "github.com/valyala/fasthttp.(*Server).serveConn"),
-		"socket: request read":             sample(1, "syscall.read", "waypost/edge/internal/httpd.(*kept).try", "runtime.corostart"),
 		"HTTP: head parsed, head made":     sample(1, "runtime.memmove", "github.com/valyala/fasthttp.(*RequestHeader).parse", handler),
 		"httpd: the answer put together":   sample(1, "", "runtime.nanotime", handler),
 		"metrics":                          sample(1, "waypost/edge/internal/httpd.(*Metrics).answered", handler),

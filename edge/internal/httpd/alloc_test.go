@@ -62,3 +62,23 @@ func TestAnL1HitDoesNotAllocateForABlockList(t *testing.T) {
 		t.Errorf("got %v allocations a hit, want 0", got)
 	}
 }
+
+func TestADirectHitDoesNotAllocate(t *testing.T) {
+	h, ctx, end := hot(t, true)
+	defer end()
+	listed(h)
+	request := append([]byte(nil), ctx.Request.Header.Header()...)
+	c := &headConn{Conn: sink{}, asked: true}
+	serve := func() {
+		if done, _ := h.direct(c, request); done != len(request) {
+			t.Fatalf("answered %d bytes of %q", done, request)
+		}
+	}
+	serve()
+	if got := testing.AllocsPerRun(10_000, serve); got != 0 {
+		t.Errorf("got %v allocations a hit, want 0", got)
+	}
+	if d, ok := h.Clicks.(*dropped); !ok || d.clicks < 10_000 || d.visitors != d.clicks {
+		t.Errorf("counted %+v, want every hit, with its visitor", d)
+	}
+}

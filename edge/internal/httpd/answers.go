@@ -15,6 +15,8 @@ const (
 	headerRateLimit       = "RateLimit"
 	headerRateLimitPolicy = "RateLimit-Policy"
 	noStore               = "no-store"
+	pathRobots            = "/robots.txt"
+	pathIcon              = "/favicon.ico"
 	textPlain             = "text/plain; charset=utf-8"
 
 	// keepSeconds is for how long a browser may keep a permanent redirect,
@@ -88,12 +90,16 @@ func redirectLive(ctx *fasthttp.RequestCtx, e *feed.Entry, location []byte, now 
 	header := &ctx.Response.Header
 	header.SetStatusCode(int(e.Status))
 	header.SetCanonical([]byte(fasthttp.HeaderLocation), location)
+	header.SetCanonical([]byte(fasthttp.HeaderCacheControl), []byte(cacheControl(e, now)))
+}
+
+// cacheControl is that of an answer that leads to a link's target.
+func cacheControl(e *feed.Entry, now int64) string {
 	permanent := e.Status == fasthttp.StatusMovedPermanently || e.Status == fasthttp.StatusPermanentRedirect
 	if permanent && !e.Limited {
-		header.Set(fasthttp.HeaderCacheControl, keep(e.ExpiresAt, now))
-		return
+		return keep(e.ExpiresAt, now)
 	}
-	forbid(header)
+	return noStore
 }
 
 // keep is the Cache-Control of a permanent redirect; times in microseconds.
@@ -152,14 +158,23 @@ func (h *handler) limited(ctx *fasthttp.RequestCtx, retryAfter int) {
 	ctx.Response.Header.SetCanonical([]byte(headerRateLimit), []byte(`"client";r=0;t=`+seconds))
 }
 
+// isFixed is for the paths that fixed answers.
+func isFixed(path []byte) bool {
+	switch string(path) {
+	case "/", pathRobots, pathIcon:
+		return true
+	}
+	return false
+}
+
 // fixed answers the paths that are no codes; false for all others.
 func (h *handler) fixed(ctx *fasthttp.RequestCtx, path []byte, w *where) bool {
 	switch string(path) {
 	case "/":
 		h.home(ctx, w)
-	case "/robots.txt":
+	case pathRobots:
 		text(ctx, fasthttp.StatusOK, "User-agent: *\nDisallow: /\n")
-	case "/favicon.ico":
+	case pathIcon:
 		ctx.Response.Header.SetStatusCode(fasthttp.StatusNoContent)
 		forbid(&ctx.Response.Header)
 	default:

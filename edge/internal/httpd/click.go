@@ -35,12 +35,17 @@ func (h *handler) counted(ctx *fasthttp.RequestCtx, v *visit) bool {
 // it is answered or canceled.
 func (h *handler) count(ctx *fasthttp.RequestCtx, s *scratch, v *visit, r *ruling) {
 	h.describe(ctx, s, v.client, r.now)
+	h.optional(ctx, func() { h.record(s, v, r) })
+}
+
+// record records the click in s, of which At and the visitor are known.
+func (h *handler) record(s *scratch, v *visit, r *ruling) {
 	e, c := v.found.Entry, &s.click
 	c.Link, c.Shard, c.Version, c.Status = e.LinkID, uint8(feed.Shard(v.hash)), e.Version, e.Status //nolint:gosec // below feed.Shards
 	if r.verdict == redirect.Moved {
 		c.Status = fasthttp.StatusFound
 	}
-	h.optional(ctx, func() { s.ticket, s.open = h.Clicks.Count(c), true })
+	s.ticket, s.open = h.Clicks.Count(c), true
 }
 
 // cancel takes back the click that s has open.
@@ -72,7 +77,18 @@ func (h *handler) describe(ctx *fasthttp.RequestCtx, s *scratch, client netip.Ad
 // listen takes the header lines that describe a visitor; of several of one name
 // the first. One pass over them all costs less than to search for each.
 func (h *handler) listen(ctx *fasthttp.RequestCtx, from *visitor.Request) {
-	for name, value := range ctx.Request.Header.All() {
+	h.listenTo(&ctx.Request.Header, from)
+	if h.CountryHeader == "" {
+		return
+	}
+	if peer, ok := ctx.RemoteAddr().(*net.TCPAddr); ok {
+		from.Peer = peer.AddrPort().Addr()
+	}
+}
+
+// listenTo takes what lines there are.
+func (h *handler) listenTo(header *fasthttp.RequestHeader, from *visitor.Request) {
+	for name, value := range header.All() {
 		switch string(name) {
 		case fasthttp.HeaderUserAgent:
 			take(&from.Agent, value)
@@ -84,12 +100,8 @@ func (h *handler) listen(ctx *fasthttp.RequestCtx, from *visitor.Request) {
 			take(&from.Purpose, value)
 		}
 	}
-	if h.CountryHeader == "" {
-		return
-	}
-	from.Country = ctx.Request.Header.Peek(h.CountryHeader)
-	if peer, ok := ctx.RemoteAddr().(*net.TCPAddr); ok {
-		from.Peer = peer.AddrPort().Addr()
+	if h.CountryHeader != "" {
+		from.Country = header.Peek(h.CountryHeader)
 	}
 }
 
@@ -99,7 +111,8 @@ func take(into *[]byte, value []byte) {
 	}
 }
 
-// optional does what no answer may depend on. A panic in it is one log line.
+// optional does what no answer may depend on. A panic in it is one log line; ctx
+// may be nil.
 func (h *handler) optional(ctx *fasthttp.RequestCtx, do func()) {
 	defer func() {
 		if p := recover(); p != nil {

@@ -31,6 +31,9 @@ type Config struct {
 	HomeURL string // where "/" redirects to; "" for a line of text
 	// Resolve finds a key's entry, bounded in time by itself.
 	Resolve func(ctx context.Context, domain string, code []byte, hash uint64) (redirect.Answer, error)
+	// Held is Resolve for an entry in L1 that may be served; false for all others.
+	// nil: there is no shorter way for those.
+	Held func(domain string, code []byte, hash uint64) (redirect.Answer, bool)
 	// Mark decides, right before an answer goes out, how it may.
 	Mark func(a redirect.Answer, at feed.Instant) (redirect.Marking, time.Duration)
 	// Use asks the origin for one use of a limited link, bounded in time by itself.
@@ -72,6 +75,7 @@ type handler struct {
 	base     context.Context
 	draining func() bool
 	status   cacheStatus
+	dates    dates
 	scratch  sync.Pool // *scratch
 }
 
@@ -81,6 +85,8 @@ type scratch struct {
 	host     [256]byte
 	key      [512]byte
 	location []byte
+	answer   []byte
+	head     head
 	visitor  visitor.Request
 	click    click.Record
 	ticket   uint64 // of the click
@@ -93,7 +99,7 @@ func newHandler(cfg Config, base context.Context, draining func() bool) *handler
 		base:     base,
 		draining: draining,
 		status:   newCacheStatus(cfg.Region),
-		scratch:  sync.Pool{New: func() any { return &scratch{location: make([]byte, 0, 1<<10)} }},
+		scratch:  sync.Pool{New: func() any { return &scratch{location: make([]byte, 0, 1<<10), answer: make([]byte, 0, 1<<10)} }},
 	}
 }
 
@@ -121,7 +127,7 @@ func (h *handler) serve(ctx *fasthttp.RequestCtx) {
 // verdict. It says which tier the answer came from.
 func (h *handler) answer(ctx *fasthttp.RequestCtx) tier {
 	client := h.client(ctx)
-	if retryAfter, ok := h.Admit(h.base, client); !ok {
+	if retryAfter, ok := h.admit(ctx, client); !ok {
 		h.limited(ctx, retryAfter)
 		return tierNone
 	}
@@ -189,7 +195,11 @@ func (h *handler) panicked(ctx *fasthttp.RequestCtx, p any) {
 	plain(ctx, fasthttp.StatusInternalServerError)
 }
 
+// requestID is the request's own, or a new one; ctx may be nil.
 func requestID(ctx *fasthttp.RequestCtx) string {
+	if ctx == nil {
+		return ops.RequestID("")
+	}
 	return ops.RequestID(string(ctx.Request.Header.Peek("X-Request-Id")))
 }
 

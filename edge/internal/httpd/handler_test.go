@@ -496,7 +496,7 @@ func hot(tb testing.TB, clicks bool) (*handler, *fasthttp.RequestCtx, func()) {
 	resolver := redirect.New(redirect.Config{
 		Table: table, L1: cache, MaxFills: 1, Bound: func() time.Duration { return time.Second },
 	})
-	s.Resolve, s.Mark = resolver.Resolve, resolver.Mark
+	s.Resolve, s.Held, s.Mark = resolver.Resolve, resolver.Held, resolver.Mark
 	ctx := &fasthttp.RequestCtx{}
 	var req fasthttp.Request
 	req.Header.SetMethod("GET")
@@ -537,6 +537,18 @@ func BenchmarkL1Hit(b *testing.B) {
 			for b.Loop() {
 				ctx.Response.Reset()
 				h.serve(ctx)
+			}
+		})
+		b.Run(fmt.Sprintf("clicks=%v/direct", clicks), func(b *testing.B) {
+			h, ctx, end := hot(b, clicks)
+			defer end()
+			request := append([]byte(nil), ctx.Request.Header.Header()...)
+			c := &headConn{Conn: sink{}, asked: true}
+			b.ReportAllocs()
+			for b.Loop() {
+				if done, _ := h.direct(c, request); done != len(request) {
+					b.Fatalf("answered %d bytes", done)
+				}
 			}
 		})
 	}

@@ -1,7 +1,6 @@
 package httpd
 
 import (
-	"errors"
 	"io"
 	"iter"
 	"net"
@@ -33,6 +32,7 @@ type kept struct {
 	next  func() (n int, ok bool) // nil: not begun, or ended
 	stop  func()
 	p     []byte // where to read to
+	fd    int    // the socket's, open while the coroutine lasts
 	err   error  // that ended the coroutine
 }
 
@@ -40,11 +40,13 @@ type kept struct {
 // deadlineSlack not counted.
 const lookAgain = 2 * time.Second
 
-// States of kept. One goroutine reads, and owns everything while it does; any
-// may close.
+// States of kept. One goroutine reads and answers, and owns everything while it
+// does; any may close.
 const (
-	keptIdle int32 = iota
-	keptReading
+	keptIdle      int32 = iota
+	keptReading         // or waiting
+	keptAnswering       // what was read, before as after idle or reading
+	keptClosing         // when that is done
 	keptClosed
 )
 
@@ -52,8 +54,8 @@ const (
 func (k *kept) begun() bool { return k.next != nil }
 
 // begin starts the coroutine on a connection; not if that is no socket.
-func (k *kept) begin(c net.Conn) bool {
-	socket, ok := c.(*net.TCPConn)
+func (k *kept) begin(c *headConn) bool {
+	socket, ok := c.Conn.(*net.TCPConn)
 	if !ok {
 		return false
 	}
@@ -64,7 +66,8 @@ func (k *kept) begin(c net.Conn) bool {
 	k.next, k.stop = iter.Pull(func(yield func(int) bool) {
 		var ended error
 		err := raw.Read(func(fd uintptr) (done bool) {
-			done, ended = k.try(int(fd), yield)
+			k.fd = int(fd)
+			done, ended = k.try(c.serve, yield)
 			return done
 		})
 		if k.err = err; err == nil {
@@ -74,14 +77,13 @@ func (k *kept) begin(c net.Conn) bool {
 	return true
 }
 
-// try reads and hands out until it has to wait: then it is not done.
-func (k *kept) try(fd int, yield func(int) bool) (done bool, ended error) {
+// try reads, and hands out what serve leaves of it, until it has to wait: then it
+// is not done.
+func (k *kept) try(serve func([]byte) (int, error), yield func(int) bool) (done bool, ended error) {
 	for {
-		n, err := syscall.Read(fd, k.p)
+		n, err := receive(k.fd, k.p)
 		switch {
-		case errors.Is(err, syscall.EINTR):
-			continue
-		case errors.Is(err, syscall.EAGAIN):
+		case err == syscall.EAGAIN: //nolint:errorlint // a bare errno
 			return false, nil
 		case err != nil:
 			return true, err
@@ -89,7 +91,11 @@ func (k *kept) try(fd int, yield func(int) bool) (done bool, ended error) {
 			return true, io.EOF
 		}
 		full := n == len(k.p) // k.p is another one after yield
-		if !yield(n) {
+		served, err := serve(k.p[:n])
+		if err != nil {
+			return true, err
+		}
+		if n = copy(k.p, k.p[served:n]); n > 0 && !yield(n) {
 			return true, net.ErrClosed
 		}
 		if !full {
@@ -99,7 +105,7 @@ func (k *kept) try(fd int, yield func(int) bool) (done bool, ended error) {
 }
 
 // read implements io.Reader for a p that is not empty. It begins with c.
-func (k *kept) read(c net.Conn, p []byte) (int, error) {
+func (k *kept) read(c *headConn, p []byte) (int, error) {
 	if !k.state.CompareAndSwap(keptIdle, keptReading) {
 		return 0, net.ErrClosed
 	}
@@ -110,9 +116,9 @@ func (k *kept) read(c net.Conn, p []byte) (int, error) {
 	return n, err
 }
 
-func (k *kept) turn(c net.Conn, p []byte) (int, error) {
+func (k *kept) turn(c *headConn, p []byte) (int, error) {
 	if k.next == nil && !k.begin(c) {
-		return c.Read(p)
+		return c.Conn.Read(p)
 	}
 	k.p = p
 	n, ok := k.next()
@@ -124,12 +130,44 @@ func (k *kept) turn(c net.Conn, p []byte) (int, error) {
 	return n, nil
 }
 
+// hold keeps the connection open for an answer, which release ends; not ok if it
+// is closed. It is for the goroutine that reads.
+func (k *kept) hold() (was int32, ok bool) {
+	was = k.state.Load()
+	return was, (was == keptIdle || was == keptReading) && k.state.CompareAndSwap(was, keptAnswering)
+}
+
+// release is false if the connection was to be closed meanwhile: then nothing more
+// may be read, and last says so.
+func (k *kept) release(was int32) bool { return k.state.CompareAndSwap(keptAnswering, was) }
+
+// last is true, once, for a connection whose closing was left to the goroutine
+// that reads.
+func (k *kept) last() bool {
+	if !k.state.CompareAndSwap(keptClosing, keptClosed) {
+		return false
+	}
+	k.end()
+	return true
+}
+
 // close ends the coroutine, or leaves that to the goroutine that reads. The
-// connection must be closed after it: that ends a wait, and waits for the
-// coroutine's hold on it.
-func (k *kept) close() {
-	if k.state.Swap(keptClosed) == keptIdle {
-		k.end()
+// connection must be closed after it, which ends a wait, and waits for the
+// coroutine's hold on it; not if close is false: then the goroutine that reads
+// closes it when its answer is out.
+func (k *kept) close() bool {
+	for {
+		was, next := k.state.Load(), keptClosed
+		if was == keptAnswering || was == keptClosing {
+			next = keptClosing
+		}
+		if !k.state.CompareAndSwap(was, next) {
+			continue
+		}
+		if was == keptIdle {
+			k.end()
+		}
+		return next == keptClosed
 	}
 }
 

@@ -24,7 +24,7 @@ func sockets(t *testing.T) (here *headConn, there *net.TCPConn) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server, err := onePerRead{ln}.Accept()
+	server, err := onePerRead{Listener: ln}.Accept()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,9 +3,14 @@ package httpd
 import (
 	"bytes"
 	"errors"
+	"io"
 	"net"
+	"net/netip"
 	"os"
+	"syscall"
 	"time"
+
+	"waypost/shared/feed"
 )
 
 // onePerRead is a listener whose connections hand out at most one request head
@@ -17,7 +22,10 @@ import (
 // nothing left in the read buffer every answer is flushed at once. A request
 // that comes in a packet of its own, as nearly all do, costs one search of its
 // head; pipelined ones are kept here and cost no further system call.
-type onePerRead struct{ net.Listener }
+type onePerRead struct {
+	net.Listener
+	handler *handler // answers hits as they come; nil: all that comes is fasthttp's
+}
 
 // Accept implements net.Listener.
 func (l onePerRead) Accept() (net.Conn, error) {
@@ -25,7 +33,12 @@ func (l onePerRead) Accept() (net.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &headConn{Conn: c}, nil
+	_, socket := c.(*net.TCPConn)
+	conn := &headConn{Conn: c, socket: socket, handler: l.handler}
+	if peer, ok := c.RemoteAddr().(*net.TCPAddr); ok {
+		conn.peer = peer.AddrPort().Addr()
+	}
+	return conn, nil
 }
 
 // headConn is one such connection. Its Read is for one goroutine.
@@ -33,8 +46,16 @@ type headConn struct {
 	net.Conn
 	reading, writing deadline
 
-	asked bool // a head was handed out
-	kept  kept
+	socket bool // and not TLS over one
+	asked  bool // a head was handed out
+	kept   kept
+
+	handler   *handler // nil: all that comes from now on is fasthttp's
+	peer      netip.Addr
+	admission admission
+	direct    bool         // the last answer was not fasthttp's
+	renewed   feed.Instant // when the deadlines last were for such answers
+	broken    error        // of writing one
 
 	rest []byte             // read from the connection and not yet handed out
 	last [len(headEnd)]byte // the last bytes handed out of a head that has not ended …
@@ -43,36 +64,128 @@ type headConn struct {
 
 const headEnd = "\r\n\r\n"
 
-// Read implements io.Reader.
+// Read implements io.Reader. The heads that it hands out are those that serve has
+// not answered.
 func (c *headConn) Read(p []byte) (int, error) {
+	if len(p) == 0 {
+		return 0, nil // the connection's own Read would wait for the one that kept has under way
+	}
+	n, err := c.next(p)
+	if n > 0 {
+		c.direct = false
+		return n, err
+	}
+	if c.kept.last() {
+		_ = c.Conn.Close() // as was asked for while an answer was on its way
+	}
+	if c.direct && err != nil {
+		err = io.EOF // the end of an idle connection, also if fasthttp has seen no request of it
+	}
+	return 0, err
+}
+
+// next is the next head, or a part of it.
+func (c *headConn) next(p []byte) (int, error) {
 	if len(c.rest) > 0 {
+		done, err := c.serve(c.rest)
+		if err != nil {
+			return 0, err
+		}
+		c.rest = c.rest[done:]
 		n := c.cut(p[:copy(p, c.rest)])
 		if c.rest = c.rest[n:]; len(c.rest) == 0 {
 			c.rest = nil // an idle connection holds no memory for it
 		}
-		return n, nil
+		if n > 0 {
+			return n, nil
+		}
 	}
-	read, err := c.read(p)
-	n := c.cut(p[:read])
-	if n < read {
-		c.rest = append([]byte(nil), p[n:read]...)
+	for {
+		read, err := c.read(p)
+		n := c.cut(p[:read])
+		if n < read {
+			c.rest = append([]byte(nil), p[n:read]...)
+		}
+		if n > 0 || err != nil {
+			return n, err
+		}
 	}
-	return n, err
 }
 
-// read reads from the connection, once it has asked again as kept does: then a
-// wait is broken off for one more look, soon, since the last one may have missed
-// the client's end.
+// serve answers the hits that b begins with, and returns their bytes. It is called
+// for all that is read, in order.
+func (c *headConn) serve(b []byte) (done int, err error) {
+	if c.handler == nil || len(b) == 0 {
+		return 0, nil
+	}
+	was, ok := c.kept.hold()
+	if !ok {
+		return 0, net.ErrClosed
+	}
+	done, plain := c.handler.direct(c, b)
+	if !plain {
+		c.handler = nil
+	}
+	if done > 0 {
+		c.direct = true
+	}
+	if !c.kept.release(was) {
+		return done, net.ErrClosed
+	}
+	return done, c.broken
+}
+
+// renewEvery is how often the deadlines of answers that are not fasthttp's are set
+// anew, which then strike as much too early.
+const renewEvery = time.Second
+
+// send writes an answer that is not fasthttp's, and sets the deadlines that
+// fasthttp would set. now was just read.
+func (c *headConn) send(answer []byte, now feed.Instant) {
+	if c.renewed == 0 || time.Duration(now-c.renewed) >= renewEvery {
+		c.renewed = now
+		wall := time.Now()
+		c.reading.wanted, c.writing.wanted = wall.Add(idleTimeout), wall.Add(writeTimeout)
+		if c.kept.begun() {
+			c.broken = c.reading.armAt(wall.Add(lookAgain), c.Conn.SetReadDeadline)
+		}
+	}
+	if c.kept.begun() {
+		n, err := transmit(c.kept.fd, answer)
+		if answer = answer[n:]; len(answer) == 0 {
+			return
+		}
+		if err != nil && !errors.Is(err, syscall.EAGAIN) {
+			c.broken = err
+			return
+		}
+	}
+	if _, err := c.Write(answer); err != nil { // which waits
+		c.broken = err
+	}
+}
+
+// read reads from the connection what serve leaves of it. Once it has asked again
+// as kept does, a wait is broken off for one more look, soon, since the last one
+// may have missed the client's end.
 func (c *headConn) read(p []byte) (int, error) {
-	if len(p) == 0 {
-		return 0, nil // the connection's own Read would wait for the one that kept has under way
+	if !c.socket || !c.asked {
+		if err := c.reading.arm(c.Conn.SetReadDeadline); err != nil {
+			return 0, err
+		}
+		n, err := c.Conn.Read(p)
+		done, failed := c.serve(p[:n])
+		if failed != nil {
+			return 0, failed
+		}
+		return copy(p, p[done:n]), err
 	}
 	if c.kept.begun() {
 		if look := time.Now().Add(lookAgain); c.reading.wanted.IsZero() || look.Before(c.reading.wanted) {
 			if err := c.reading.armAt(look, c.Conn.SetReadDeadline); err != nil {
 				return 0, err
 			}
-			if n, err := c.kept.read(c.Conn, p); !errors.Is(err, os.ErrDeadlineExceeded) {
+			if n, err := c.kept.read(c, p); !errors.Is(err, os.ErrDeadlineExceeded) {
 				return n, err
 			}
 		}
@@ -80,15 +193,15 @@ func (c *headConn) read(p []byte) (int, error) {
 	if err := c.reading.arm(c.Conn.SetReadDeadline); err != nil {
 		return 0, err
 	}
-	if !c.asked {
-		return c.Conn.Read(p)
-	}
-	return c.kept.read(c.Conn, p)
+	return c.kept.read(c, p)
 }
 
-// Close implements io.Closer.
+// Close implements io.Closer. An answer that serve is about to write goes out
+// first.
 func (c *headConn) Close() error {
-	c.kept.close()
+	if !c.kept.close() {
+		return nil
+	}
 	return c.Conn.Close()
 }
 

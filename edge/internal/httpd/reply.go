@@ -46,14 +46,20 @@ func (r *ruling) leads() bool {
 // rule reads the clock and decides by it.
 func (h *handler) rule(v *visit) ruling {
 	var r ruling
-	e := v.found.Entry
-	told := !e.Timed() || h.Told() // before the clock is read
+	told := !v.found.Entry.Timed() || h.Told() // before the clock is read
 	r.at, r.now = h.Clock()
-	r.marking, r.age = h.Mark(v.found, r.at)
-	r.verdict = redirect.Judge(e, r.now)
+	h.judge(v, &r)
 	if !told {
 		r.marking = redirect.Withheld
 	}
+	return r
+}
+
+// judge decides by the clock in r.
+func (h *handler) judge(v *visit, r *ruling) {
+	e := v.found.Entry
+	r.marking, r.age = h.Mark(v.found, r.at)
+	r.verdict = redirect.Judge(e, r.now)
 	switch {
 	case len(v.asked.Suffix) > 0 && e.Suffix == link.SuffixOff:
 		r.verdict = redirect.Unknown // no such path, whatever became of the link
@@ -65,8 +71,7 @@ func (h *handler) rule(v *visit) ruling {
 	case r.verdict == redirect.Live && v.origin && v.use == feed.UseNone && e.Limited:
 		r.marking = redirect.Withheld // not in its time by the origin's clock, or by this one
 	}
-	v.overrule(e, &r)
-	return r
+	v.overrule(e, r)
 }
 
 // overrule says what becomes of a link by what is on the config shard: one that

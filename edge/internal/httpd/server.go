@@ -25,6 +25,7 @@ const (
 // Server is the public listener.
 type Server struct {
 	http     fasthttp.Server
+	handler  *handler
 	listener net.Listener
 	drain    time.Duration
 	draining atomic.Bool
@@ -36,6 +37,9 @@ type Server struct {
 func New(ctx context.Context, cfg Config, drain time.Duration) *Server {
 	s := &Server{drain: drain}
 	h := newHandler(cfg, context.WithoutCancel(ctx), s.draining.Load)
+	if cfg.Held != nil {
+		s.handler = h
+	}
 	s.http = fasthttp.Server{
 		Handler:                      h.serve,
 		ErrorHandler:                 h.unreadable,
@@ -68,7 +72,7 @@ func (s *Server) Listen(ctx context.Context, addr string, cert *Certificate) err
 	if cert != nil {
 		ln = tls.NewListener(ln, cert.TLS())
 	}
-	s.listener = onePerRead{ln}
+	s.listener = onePerRead{ln, s.handler}
 	return nil
 }
 
@@ -103,7 +107,11 @@ func (s *Server) Run(ctx context.Context) error {
 	if err := s.http.ShutdownWithContext(stop); err != nil {
 		return fmt.Errorf("drain %s: %w", s.Addr(), err)
 	}
-	return <-served
+	s.Close() // a Serve that has only begun since is not told by Shutdown
+	if err := <-served; err != nil && !errors.Is(err, net.ErrClosed) {
+		return fmt.Errorf("serve %s until its end: %w", s.Addr(), err)
+	}
+	return nil
 }
 
 // unreadable answers what fasthttp could not read as a request.

@@ -119,6 +119,29 @@ func New(cfg Config) *Resolver {
 // after it was called.
 func (r *Resolver) Wait() { r.fills.wait() }
 
+// Held is the entry in L1 for a domain and code whose key has this hash, if it may
+// be served. It neither allocates nor touches the network; code is not kept.
+func (r *Resolver) Held(domain string, code []byte, hash uint64) (Answer, bool) {
+	view, ok := r.table.View(hash)
+	if !ok {
+		return Answer{}, false
+	}
+	held := r.held(domain, code, hash)
+	if held == nil || !view.Fresh(held) {
+		return Answer{}, false
+	}
+	return Answer{Entry: held, Tier: L1, Lease: view.Lease}, true
+}
+
+// held is what L1 has for a key, or nil.
+func (r *Resolver) held(domain string, code []byte, hash uint64) *feed.Entry {
+	e := r.l1.Entry(hash)
+	if e == nil || e.Key.Domain != domain || e.Key.Code != string(code) {
+		return nil
+	}
+	return e
+}
+
 // Resolve finds the entry to serve for a domain and code whose key has this
 // hash. An L1 hit neither allocates nor touches the network. code is not kept.
 // Errors: ErrUnready; link.ErrUnavailable when nothing that may be served is
@@ -128,13 +151,9 @@ func (r *Resolver) Resolve(ctx context.Context, domain string, code []byte, hash
 	if !ok {
 		return r.unready(ctx, link.Key{Domain: domain, Code: string(code)}, hash)
 	}
-	held := r.l1.Entry(hash)
-	if held != nil && held.Key.Domain == domain && held.Key.Code == string(code) {
-		if view.Fresh(held) {
-			return Answer{Entry: held, Tier: L1, Lease: view.Lease}, nil
-		}
-	} else {
-		held = nil
+	held := r.held(domain, code, hash)
+	if held != nil && view.Fresh(held) {
+		return Answer{Entry: held, Tier: L1, Lease: view.Lease}, nil
 	}
 	look := lookup{r: r, key: link.Key{Domain: domain, Code: string(code)}, hash: hash, view: view}
 	return look.beyond(ctx, held)

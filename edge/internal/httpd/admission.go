@@ -1,0 +1,32 @@
+package httpd
+
+import (
+	"net/netip"
+
+	"github.com/valyala/fasthttp"
+)
+
+// admission is what the limiter said of the request whose head was read last. It
+// is asked once a request, whichever way that goes.
+type admission struct {
+	asked      bool
+	ok         bool
+	retryAfter int // in seconds
+}
+
+// ask asks the limiter for a connection's head.
+func (h *handler) ask(c *headConn, client netip.Addr) bool {
+	c.admission.asked = true
+	c.admission.retryAfter, c.admission.ok = h.Admit(h.base, client)
+	return c.admission.ok
+}
+
+// admit is Config.Admit for a request that fasthttp has read.
+func (h *handler) admit(ctx *fasthttp.RequestCtx, client netip.Addr) (retryAfter int, ok bool) {
+	if c, is := ctx.Conn().(*headConn); is && c.admission.asked {
+		told := c.admission
+		c.admission = admission{}
+		return told.retryAfter, told.ok
+	}
+	return h.Admit(h.base, client)
+}
