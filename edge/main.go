@@ -325,6 +325,10 @@ func held(leases *ops.Part) func(bool) {
 	}
 }
 
+// plainProtocol is Redis' own without what a server may say unasked: nothing here
+// wants that, and go-redis looks for it before every answer.
+const plainProtocol = 2
+
 // newRedis makes the region's client: of one server, or of a cluster if the URL
 // names further nodes. No retries: a tier that fails is skipped.
 func newRedis(url string) (redis.UniversalClient, error) {
@@ -334,7 +338,7 @@ func newRedis(url string) (redis.UniversalClient, error) {
 		if err != nil {
 			return nil, errors.New("WAYPOST_REDIS_URL: not a Redis cluster URL")
 		}
-		opts.ContextTimeoutEnabled, opts.MaxRetries = true, -1
+		opts.ContextTimeoutEnabled, opts.MaxRetries, opts.Protocol = true, -1, plainProtocol
 		opts.DialTimeout, opts.DialerRetries = time.Second, 1
 		return redis.NewClusterClient(opts), nil
 	}
@@ -342,7 +346,7 @@ func newRedis(url string) (redis.UniversalClient, error) {
 	if err != nil {
 		return nil, errors.New("WAYPOST_REDIS_URL: not a Redis URL")
 	}
-	opts.ContextTimeoutEnabled, opts.MaxRetries = true, -1
+	opts.ContextTimeoutEnabled, opts.MaxRetries, opts.Protocol = true, -1, plainProtocol
 	opts.DialTimeout, opts.DialerRetries = time.Second, 1
 	return redis.NewClient(opts), nil
 }
