@@ -17,6 +17,7 @@ const (
 	dialTimeout = time.Second
 	ioTimeout   = 5 * time.Second
 	noRetries   = -1 // the client's own defaults multiply every timeout
+	resp2       = 2  // without what a server may say unasked, for which the client looks before every answer
 )
 
 // errURL does without the parser's reason, which quotes the URL and with it the
@@ -40,7 +41,7 @@ func Connect(rawURL string) (redis.UniversalClient, error) {
 		o.ContextTimeoutEnabled = true
 		o.DialTimeout, o.DialerRetries = dialTimeout, 1
 		o.ReadTimeout, o.WriteTimeout, o.PoolTimeout = ioTimeout, ioTimeout, ioTimeout
-		o.MaxRetries = noRetries // a cluster client still follows redirections
+		o.MaxRetries, o.Protocol = noRetries, resp2 // a cluster client still follows redirections
 		o.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 		return redis.NewClusterClient(o), nil
 	}
@@ -51,7 +52,7 @@ func Connect(rawURL string) (redis.UniversalClient, error) {
 	o.ContextTimeoutEnabled = true
 	o.DialTimeout, o.DialerRetries = dialTimeout, 1
 	o.ReadTimeout, o.WriteTimeout, o.PoolTimeout = ioTimeout, ioTimeout, ioTimeout
-	o.MaxRetries = noRetries
+	o.MaxRetries, o.Protocol = noRetries, resp2
 	o.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
 	return redis.NewClient(o), nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"runtime/debug"
 
 	"waypost/shared/feed"
@@ -78,6 +79,7 @@ func (l *Loader) fly(ctx context.Context, w want, f *flight) {
 func (l *Loader) land(ctx context.Context, w want, f *flight, token string) {
 	if token != "" && f.err == nil {
 		close(f.done)
+		runtime.Gosched() // those who waited go first
 		l.lock.leave(ctx, w.key, token, f.entry)
 		l.forget(w)
 		return
