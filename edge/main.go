@@ -29,6 +29,7 @@ import (
 	"waypost/edge/internal/redirect"
 	"waypost/edge/internal/visitor"
 	"waypost/shared/bloom"
+	"waypost/shared/dial"
 	"waypost/shared/feed"
 	"waypost/shared/link"
 	"waypost/shared/ops"
@@ -340,6 +341,7 @@ func newRedis(url string) (redis.UniversalClient, error) {
 		}
 		opts.ContextTimeoutEnabled, opts.MaxRetries, opts.Protocol = true, -1, plainProtocol
 		opts.DialTimeout, opts.DialerRetries = time.Second, 1
+		opts.Dialer = dial.Sparing(redis.NewDialer(&redis.Options{DialTimeout: opts.DialTimeout, TLSConfig: opts.TLSConfig}))
 		return redis.NewClusterClient(opts), nil
 	}
 	opts, err := redis.ParseURL(url)
@@ -348,6 +350,7 @@ func newRedis(url string) (redis.UniversalClient, error) {
 	}
 	opts.ContextTimeoutEnabled, opts.MaxRetries, opts.Protocol = true, -1, plainProtocol
 	opts.DialTimeout, opts.DialerRetries = time.Second, 1
+	opts.Dialer = dial.Sparing(redis.NewDialer(opts))
 	return redis.NewClient(opts), nil
 }
 

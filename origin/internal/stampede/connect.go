@@ -8,6 +8,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
+
+	"waypost/shared/dial"
 )
 
 // Contexts set the near limits of a command. These are the far ones, for
@@ -43,6 +45,7 @@ func Connect(rawURL string) (redis.UniversalClient, error) {
 		o.ReadTimeout, o.WriteTimeout, o.PoolTimeout = ioTimeout, ioTimeout, ioTimeout
 		o.MaxRetries, o.Protocol = noRetries, resp2 // a cluster client still follows redirections
 		o.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
+		o.Dialer = dial.Sparing(redis.NewDialer(&redis.Options{DialTimeout: o.DialTimeout, TLSConfig: o.TLSConfig}))
 		return redis.NewClusterClient(o), nil
 	}
 	o, err := redis.ParseURL(rawURL)
@@ -54,5 +57,6 @@ func Connect(rawURL string) (redis.UniversalClient, error) {
 	o.ReadTimeout, o.WriteTimeout, o.PoolTimeout = ioTimeout, ioTimeout, ioTimeout
 	o.MaxRetries, o.Protocol = noRetries, resp2
 	o.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
+	o.Dialer = dial.Sparing(redis.NewDialer(o))
 	return redis.NewClient(o), nil
 }
