@@ -29,6 +29,7 @@ import (
 	"waypost/edge/internal/redirect"
 	"waypost/edge/internal/visitor"
 	"waypost/shared/bloom"
+	"waypost/shared/dial"
 	"waypost/shared/feed"
 	"waypost/shared/link"
 	"waypost/shared/ops"
@@ -325,6 +326,10 @@ func held(leases *ops.Part) func(bool) {
 	}
 }
 
+// plainProtocol is Redis' own without what a server may say unasked: nothing here
+// wants that, and go-redis looks for it before every answer.
+const plainProtocol = 2
+
 // newRedis makes the region's client: of one server, or of a cluster if the URL
 // names further nodes. No retries: a tier that fails is skipped.
 func newRedis(url string) (redis.UniversalClient, error) {
@@ -334,16 +339,18 @@ func newRedis(url string) (redis.UniversalClient, error) {
 		if err != nil {
 			return nil, errors.New("WAYPOST_REDIS_URL: not a Redis cluster URL")
 		}
-		opts.ContextTimeoutEnabled, opts.MaxRetries = true, -1
+		opts.ContextTimeoutEnabled, opts.MaxRetries, opts.Protocol = true, -1, plainProtocol
 		opts.DialTimeout, opts.DialerRetries = time.Second, 1
+		opts.Dialer = dial.Sparing(redis.NewDialer(&redis.Options{DialTimeout: opts.DialTimeout, TLSConfig: opts.TLSConfig}))
 		return redis.NewClusterClient(opts), nil
 	}
 	opts, err := redis.ParseURL(url)
 	if err != nil {
 		return nil, errors.New("WAYPOST_REDIS_URL: not a Redis URL")
 	}
-	opts.ContextTimeoutEnabled, opts.MaxRetries = true, -1
+	opts.ContextTimeoutEnabled, opts.MaxRetries, opts.Protocol = true, -1, plainProtocol
 	opts.DialTimeout, opts.DialerRetries = time.Second, 1
+	opts.Dialer = dial.Sparing(redis.NewDialer(opts))
 	return redis.NewClient(opts), nil
 }
 

@@ -44,30 +44,30 @@ func ParseHeader(b string) (Header, error) {
 	if len(b) < HeaderSize {
 		return Header{}, ErrHeader
 	}
-	var f Fields
-	at := 0
-	for i, width := range [...]int{4, 4, 8, 8, 4, 4} {
-		for range width {
-			f[i] = f[i]<<8 | int64(b[at])
-			at++
+	var w Words
+	for i := range w {
+		for _, c := range []byte(b[8*i : 8*i+8]) {
+			w[i] = w[i]<<8 | int64(c)
 		}
 	}
-	return f.Header()
+	return w.Header()
 }
 
-// Fields are the header's fields as they are read one by one from Redis
-// (BITFIELD_RO GET of u32, u32, i64, i64, u32 and u32 from bit 0).
-type Fields [6]int64
+// Words are a header as it is read from Redis (BITFIELD_RO GET of an i64 from
+// each of bits 0, 64, 128 and 192): magic and generation, epoch, position, m and
+// k.
+type Words [HeaderSize / 8]int64
 
-// Header checks the fields. The error is ErrHeader.
-func (f Fields) Header() (Header, error) {
+// Header checks the words. The error is ErrHeader.
+func (w Words) Header() (Header, error) {
+	//nolint:gosec // two's complement, and halves of words
 	h := Header{
-		Generation: uint32(f[1]),                            //nolint:gosec // read as 32 bits
-		Epoch:      uint64(f[2]),                            //nolint:gosec // two's complement
-		Position:   uint64(f[3]),                            //nolint:gosec // two's complement
-		Shape:      Shape{M: uint32(f[4]), K: uint32(f[5])}, //nolint:gosec // read as 32 bits
+		Generation: uint32(w[0]),
+		Epoch:      uint64(w[1]),
+		Position:   uint64(w[2]),
+		Shape:      Shape{M: uint32(w[3] >> 32), K: uint32(w[3])},
 	}
-	if f[0] != Magic || !h.Valid() || h.Epoch >= maxCount || h.Position >= maxCount {
+	if uint32(w[0]>>32) != Magic || !h.Valid() || h.Epoch >= maxCount || h.Position >= maxCount { //nolint:gosec // half of a word
 		return Header{}, ErrHeader
 	}
 	return h, nil

@@ -93,9 +93,9 @@ func (e *Entry) Append(dst []byte) []byte {
 	return e.Body.Append(dst)
 }
 
-// ParseEntry reads what Append wrote. b is copied once; the entry's strings
-// share that copy. The error is ErrFormat.
-func ParseEntry(b []byte) (*Entry, error) {
+// ParseEntry reads what Append wrote. Bytes are copied once; the entry's strings
+// share that copy, or the string. The error is ErrFormat.
+func ParseEntry[B []byte | string](b B) (*Entry, error) {
 	r := reader{s: string(b)}
 	if r.u8() != format {
 		return nil, ErrFormat

@@ -57,6 +57,7 @@ type Cache struct {
 	patience time.Duration // timeout of work that nobody waits for
 	born     time.Time
 
+	questions sync.Pool // of *question, those that no lookup uses
 	stores    chan *feed.Entry
 	backlog   [feed.Shards]backlog
 	woken     chan struct{} // holds a token while a backlog may not be empty

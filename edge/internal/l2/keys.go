@@ -14,12 +14,14 @@ type keys struct {
 	values string // without the key's bytes
 	filter string
 	build  string
+
+	filterArg any // filter, as an argument that is made once
 }
 
 func shardKeys(prefix string) (all [feed.Shards]keys) {
 	for shard := range all {
 		tag := prefix + ":{s" + strconv.Itoa(shard) + "}:"
-		all[shard] = keys{values: tag + "v:", filter: tag + "f", build: tag + "b"}
+		all[shard] = keys{values: tag + "v:", filter: tag + "f", build: tag + "b", filterArg: tag + "f"}
 	}
 	return all
 }

@@ -58,10 +58,15 @@ func (c *Cache) lookup(ctx context.Context, key link.Key, hash uint64) (Result, 
 	shard := feed.Shard(hash)
 	names, shape := &c.keys[shard], c.filters[shard].known()
 
+	asked, ok := c.questions.Get().(*question)
+	if !ok {
+		asked = newQuestion()
+	}
+	defer c.questions.Put(asked) // Exec waits for whoever reads it
+	value := redis.NewStringCmd(ctx, "GET", names.value(key))
+	bits := redis.NewIntSliceCmd(ctx, asked.of(names.filterArg, shape, hash)...)
 	pipe := c.cfg.Redis.Pipeline()
-	value := pipe.Get(ctx, names.value(key))
-	bits := redis.NewIntSliceCmd(ctx, probeArgs(names.filter, shape, hash)...)
-	_ = pipe.Process(ctx, bits) // only queued
+	_ = pipe.BatchProcess(ctx, value, bits) // only queued
 	if _, err := pipe.Exec(ctx); err != nil && !isReply(err) {
 		return Result{}, err
 	}
@@ -85,45 +90,22 @@ func (c *Cache) lookup(ctx context.Context, key link.Key, hash uint64) (Result, 
 // parseValue is nil for bytes of another format, damage, and another key's
 // entry.
 func parseValue(b string, key link.Key) *feed.Entry {
-	e, err := feed.ParseEntry([]byte(b))
+	e, err := feed.ParseEntry(b)
 	if err != nil || e.Key != key {
 		return nil
 	}
 	return e
 }
 
-// The numbers that a probe of the filter reads: the header's fields, the end
-// mark, and the key's K bits.
-const (
-	headerFields = len(bloom.Fields{})
-	endField     = headerFields
-	firstBit     = headerFields + 1
-)
-
-// probeArgs is the BITFIELD_RO that reads them in one command, so that bits and
-// position belong together. Unsigned numbers of 64 bits are not to be had there.
-func probeArgs(key string, shape bloom.Shape, hash uint64) []any {
-	const perRead = 3
-	args := make([]any, 0, 2+perRead*(firstBit+bloom.MaxK))
-	args = append(args, "BITFIELD_RO", key,
-		"GET", "u32", 0, "GET", "u32", 32, "GET", "i64", 64, "GET", "i64", 128, "GET", "u32", 192, "GET", "u32", 224,
-		"GET", "u8", shape.EndAt()*8)
-	var buf [bloom.MaxK]uint32
-	for _, bit := range shape.Positions(hash, buf[:0]) {
-		args = append(args, "GET", "u1", bloom.HeaderSize*8+int64(bit))
-	}
-	return args
-}
-
 // no is the filter's negative answer as an entry, nil for "maybe". read is what
-// probeArgs with this shape asked for.
+// a question with this shape asked for.
 func (c *Cache) no(shard int, key link.Key, shape bloom.Shape, read []int64, held *feed.Entry) *feed.Entry {
 	f := &c.filters[shard]
 	if len(read) < firstBit {
 		c.suspect(shard)
 		return nil
 	}
-	h, err := bloom.Fields(read[:headerFields]).Header()
+	h, err := bloom.Words(read[:headerWords]).Header()
 	if err != nil {
 		c.suspect(shard)
 		return nil
@@ -132,7 +114,7 @@ func (c *Cache) no(shard int, key link.Key, shape bloom.Shape, read []int64, hel
 		f.learn(h.Shape)
 		return nil
 	}
-	if read[endField] != bloom.End {
+	if read[endMark] != bloom.End {
 		f.distrust(h.Generation)
 		c.suspect(shard)
 		return nil

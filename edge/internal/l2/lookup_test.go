@@ -159,7 +159,7 @@ func TestAValueTellsAWrongFilter(t *testing.T) {
 	} {
 		c := New(Config{Shape: shape, Table: feed.NewTable(64, 1)})
 		shard := feed.Shard(key.Hash())
-		read := []int64{bloom.Magic, 9, 2, 100, int64(shape.M), int64(shape.K), bloom.End, 1, 0}
+		read := []int64{bloom.Magic<<32 | 9, 2, 100, int64(shape.M)<<32 | int64(shape.K), bloom.End, 1, 0}
 		got := c.no(shard, key, shape, read, tc.held)
 		if (got != nil) != tc.wantNo || got != nil && (got.Epoch != 2 || got.AsOf != 100 || got.Key != key || got.State != feed.Absent) {
 			t.Errorf("%s: got %+v, want a no: %v", tc.name, got, tc.wantNo)

@@ -40,7 +40,7 @@ var ErrUnready = errors.New("redirect: no positions yet")
 
 // second is the region's tier. It gives what it has for a key, found either as
 // a value or as a filter's negative answer; both nil when it has neither or
-// cannot be asked.
+// cannot be asked. It bounds the time that it takes itself.
 type second interface {
 	Lookup(ctx context.Context, key link.Key, hash uint64) (value, absent *feed.Entry)
 	Store(e *feed.Entry)
@@ -170,8 +170,9 @@ type lookup struct {
 	key     link.Key
 	hash    uint64
 	view    feed.View
-	refused bool   // an entry was known to be changed
-	last    Answer // the nearest entry that is not known to be changed, for when nothing fresh can be had
+	until   time.Time // the end of the time for what lies beyond L1
+	refused bool      // an entry was known to be changed
+	last    Answer    // the nearest entry that is not known to be changed, for when nothing fresh can be had
 }
 
 // beyond asks L2, then the origin. Without a lease it takes the nearest entry
@@ -189,8 +190,7 @@ func (l *lookup) beyond(ctx context.Context, held *feed.Entry) (Answer, error) {
 	if degraded {
 		limit = min(limit, degradedLimit)
 	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
+	l.until = time.Now().Add(limit)
 	value, absent := l.r.l2.Lookup(ctx, l.key, l.hash)
 	if value != nil {
 		if value.Epoch > l.view.Epoch {
@@ -237,6 +237,8 @@ func (l *lookup) known(e *feed.Entry, tier Tier) bool {
 // fill asks the origin, and once more with a view loaded anew if the answer was
 // refused: the link, or the epoch, changed on the way.
 func (l *lookup) fill(ctx context.Context) (Answer, error) {
+	ctx, cancel := context.WithDeadline(ctx, l.until)
+	defer cancel()
 	for range 2 {
 		e, err := l.r.fills.load(ctx, l.key, l.view.Fill())
 		if err != nil {
@@ -280,6 +282,8 @@ func (l *lookup) seen(e *feed.Entry) {
 // adopt offers an epoch that L2 showed to a table without positions, which the
 // lookup then goes by.
 func (l *lookup) adopt(ctx context.Context, epoch uint64) {
+	ctx, cancel := context.WithDeadline(ctx, l.until)
+	defer cancel()
 	l.r.adopt(ctx, epoch)
 	if view, ok := l.r.table.View(l.hash); ok {
 		l.view = view
@@ -292,7 +296,7 @@ func (l *lookup) adopt(ctx context.Context, epoch uint64) {
 func (r *Resolver) unready(ctx context.Context, key link.Key, hash uint64) (Answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, degradedLimit)
 	defer cancel()
-	look := lookup{r: r, key: key, hash: hash}
+	look := lookup{r: r, key: key, hash: hash, until: time.Now().Add(degradedLimit)}
 	value, _ := r.l2.Lookup(ctx, key, hash)
 	if value == nil {
 		return Answer{}, ErrUnready

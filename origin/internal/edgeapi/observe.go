@@ -46,19 +46,30 @@ func newMetrics(reg prometheus.Registerer) *metrics {
 func (h *handler) observed(mux *http.ServeMux, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
-		_, route := mux.Handler(r)
-		if route == "" {
-			route = "none"
-		}
 		id := ops.RequestID(r.Header.Get("X-Request-Id"))
 		w.Header().Set("X-Request-Id", id)
 		out := &response{ResponseWriter: w}
+		r = r.WithContext(context.WithValue(r.Context(), idOfRequest{}, id))
 		defer func() {
+			route := routeOf(mux, r)
 			h.metrics.requests.WithLabelValues(route, out.class()).Inc()
 			h.metrics.seconds.WithLabelValues(route).Observe(time.Since(start).Seconds())
 		}()
-		next.ServeHTTP(out, r.WithContext(context.WithValue(r.Context(), idOfRequest{}, id)))
+		next.ServeHTTP(out, r)
 	})
+}
+
+// routeOf is the pattern of a request's route: the one that the mux has noted in
+// it, or would have if the request had come so far.
+func routeOf(mux *http.ServeMux, r *http.Request) string {
+	route := r.Pattern
+	if route == "" {
+		_, route = mux.Handler(r)
+	}
+	if route == "" {
+		return "none"
+	}
+	return route
 }
 
 // response notes the status of an answer, 0 for none.

@@ -50,10 +50,10 @@ func (s *Store) Entry(ctx context.Context, key link.Key) (*feed.Entry, error) {
 	var epoch, head int64
 	var r linkRow
 	err := s.edges.QueryRow(ctx, `
-		SELECT e.n, h.seq, `+linkColumns+`
+		SELECT e.n, h.seq, `+entryColumns+`
 		FROM epoch e CROSS JOIN shard_head h LEFT JOIN links l ON l.domain = $2 AND l.code = $3
 		WHERE h.shard = $1`, feed.Shard(key.Hash()), key.Domain, key.Code).
-		Scan(append([]any{&epoch, &head}, r.dest()...)...)
+		Scan(append([]any{&epoch, &head}, r.entryDest()...)...)
 	if err != nil {
 		return nil, translate("entry "+key.String(), err)
 	}

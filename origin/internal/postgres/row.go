@@ -35,6 +35,18 @@ func (r *linkRow) dest() []any {
 	}
 }
 
+// entryColumns are those of linkColumns that an entry is made of, in the order
+// of linkRow.entryDest.
+const entryColumns = `l.link_id, l.version, l.target, l.status, l.enabled, l.query, l.suffix, l.class, l.clicks,
+	l.starts_at, l.expires_at, l.expired_url, l.max_clicks, l.created_at, l.deleted_at`
+
+func (r *linkRow) entryDest() []any {
+	return []any{
+		&r.id, &r.version, &r.target, &r.status, &r.enabled, &r.query, &r.suffix, &r.class, &r.clicks,
+		&r.starts, &r.expires, &r.expiredURL, &r.maxClicks, &r.created, &r.deleted,
+	}
+}
+
 func (r *linkRow) found() bool { return r.id.Valid }
 
 // link makes a link of the row. The names of its policies come from the

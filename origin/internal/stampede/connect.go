@@ -8,6 +8,8 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/maintnotifications"
+
+	"waypost/shared/dial"
 )
 
 // Contexts set the near limits of a command. These are the far ones, for
@@ -17,6 +19,7 @@ const (
 	dialTimeout = time.Second
 	ioTimeout   = 5 * time.Second
 	noRetries   = -1 // the client's own defaults multiply every timeout
+	resp2       = 2  // without what a server may say unasked, for which the client looks before every answer
 )
 
 // errURL does without the parser's reason, which quotes the URL and with it the
@@ -40,8 +43,9 @@ func Connect(rawURL string) (redis.UniversalClient, error) {
 		o.ContextTimeoutEnabled = true
 		o.DialTimeout, o.DialerRetries = dialTimeout, 1
 		o.ReadTimeout, o.WriteTimeout, o.PoolTimeout = ioTimeout, ioTimeout, ioTimeout
-		o.MaxRetries = noRetries // a cluster client still follows redirections
+		o.MaxRetries, o.Protocol = noRetries, resp2 // a cluster client still follows redirections
 		o.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
+		o.Dialer = dial.Sparing(redis.NewDialer(&redis.Options{DialTimeout: o.DialTimeout, TLSConfig: o.TLSConfig}))
 		return redis.NewClusterClient(o), nil
 	}
 	o, err := redis.ParseURL(rawURL)
@@ -51,7 +55,8 @@ func Connect(rawURL string) (redis.UniversalClient, error) {
 	o.ContextTimeoutEnabled = true
 	o.DialTimeout, o.DialerRetries = dialTimeout, 1
 	o.ReadTimeout, o.WriteTimeout, o.PoolTimeout = ioTimeout, ioTimeout, ioTimeout
-	o.MaxRetries = noRetries
+	o.MaxRetries, o.Protocol = noRetries, resp2
 	o.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
+	o.Dialer = dial.Sparing(redis.NewDialer(o))
 	return redis.NewClient(o), nil
 }

@@ -10,36 +10,32 @@ import (
 	"waypost/shared/link"
 )
 
-// fill takes the entry from another origin's load if it can be had there, else
-// from PostgreSQL, and leaves for other origins what it loaded.
-func (l *Loader) fill(ctx context.Context, w want) (*feed.Entry, error) {
+// begin takes the entry from another origin's load if it can be had there. If
+// not, the caller has to load it, and token, unless it is "", is by what the
+// result is to be left for other origins.
+func (l *Loader) begin(ctx context.Context, w want) (e *feed.Entry, token string) {
 	if l.lock == nil {
-		return l.read(ctx, w)
+		return nil, ""
 	}
-	token := rand.Text()
+	token = rand.Text()
 	turn := l.lock.await(ctx, w, token)
 	switch turn.outcome {
 	case shared:
 		l.count.shared.Add(1)
-		return turn.entry, nil
+		return turn.entry, ""
 	case failed:
 		l.count.redisFailed.Add(1)
-		return l.read(ctx, w)
+		return nil, ""
 	case skipped:
 		l.count.redisSkipped.Add(1)
-		return l.read(ctx, w)
+		return nil, ""
 	case waitedOut:
+		// The holder seems to be gone: with a result beside its lock, whoever comes
+		// next need not wait for it.
 		l.count.waitedOut.Add(1)
 	default: // held
 	}
-	var loaded *feed.Entry
-	// Deferred, so that a load that panics frees the lock too. Somebody who
-	// waited in vain leaves the result as well: the holder seems to be gone, and
-	// whoever comes next need not wait for it.
-	defer func() { l.lock.leave(ctx, w.key, token, loaded) }()
-	e, err := l.read(ctx, w)
-	loaded = e
-	return e, err
+	return nil, token
 }
 
 // read loads from PostgreSQL as soon as one of the slots is free.

@@ -4,13 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"runtime/debug"
 
 	"waypost/shared/feed"
 	"waypost/shared/link"
 )
 
-// flight is one load under way and everybody who waits for it.
+// flight is one load and everybody who waits for it, from its start until its
+// result is left for other origins.
 type flight struct {
 	done  chan struct{}
 	entry *feed.Entry
@@ -54,15 +56,43 @@ func (l *Loader) board(ctx context.Context, w want) (*flight, error) {
 func (l *Loader) fly(ctx context.Context, w want, f *flight) {
 	ctx, cancel := context.WithTimeout(ctx, l.cfg.Deadline)
 	f.err = errNoResult // what is left by runtime.Goexit
+	var token string
 	defer func() {
 		cancel()
 		if p := recover(); p != nil {
 			f.err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
-		l.mu.Lock()
-		delete(l.flights, w)
-		l.mu.Unlock()
-		close(f.done)
+		l.land(ctx, w, f, token)
 	}()
-	f.entry, f.err = l.fill(ctx, w)
+	if f.entry, token = l.begin(ctx, w); f.entry != nil {
+		f.err = nil
+		return
+	}
+	f.entry, f.err = l.read(ctx, w)
+}
+
+// land answers everybody who waits. For what there is to leave in Redis nobody
+// waits: it is left after that. Until then the flight can still be joined, so
+// that no load of this origin waits for a lock which is about to go; what it gets
+// is no older than what the lock would have led it to. A load that failed is not
+// to be joined, and its lock is free before anybody can try again.
+func (l *Loader) land(ctx context.Context, w want, f *flight, token string) {
+	if token != "" && f.err == nil {
+		close(f.done)
+		runtime.Gosched() // those who waited go first
+		l.lock.leave(ctx, w.key, token, f.entry)
+		l.forget(w)
+		return
+	}
+	if token != "" {
+		l.lock.leave(ctx, w.key, token, nil)
+	}
+	l.forget(w)
+	close(f.done)
+}
+
+func (l *Loader) forget(w want) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.flights, w)
 }

@@ -135,7 +135,7 @@ func (l *lock) try(ctx context.Context, w want, token string) (turn, error) {
 		}
 		return turn{outcome: busy}, nil
 	case string:
-		e, err := feed.ParseEntry([]byte(v))
+		e, err := feed.ParseEntry(v)
 		if err != nil || !w.reached(e) {
 			// Damaged, or somebody else's. It hides the lock, so waiting is no use.
 			return turn{outcome: waitedOut}, nil

@@ -162,6 +162,7 @@ func TestAHolderThatOversleptItsLockDoesNoHarm(t *testing.T) {
 
 	close(asleep.hold)
 	firstLoad.Wait()
+	first.Close() // the result is left
 	if n, err := client.Exists(t.Context(), first.lock.keys(key)[0]).Result(); err != nil || n != 1 {
 		t.Errorf("EXISTS lock = %d, %v, want 1: a late release freed another holder's lock", n, err)
 	}
@@ -232,6 +233,7 @@ func TestADamagedResultIsAMiss(t *testing.T) {
 		if got := src.count(key); got != 1 {
 			t.Errorf("%s: reads of PostgreSQL = %d, want 1", name, got)
 		}
+		l.Close() // the result is left
 	}
 }
 
@@ -248,7 +250,9 @@ func TestALoadCostsTwoRoundTripsAndASharedOneCostsOne(t *testing.T) {
 	load := func(code string) int64 {
 		key := link.Key{Code: code}
 		before := p.RoundTrips()
-		mustLoad(t, newLoader(t, patient(client), src.load), want{key: key, epoch: 1}, src.entry(key))
+		l := newLoader(t, patient(client), src.load)
+		mustLoad(t, l, want{key: key, epoch: 1}, src.entry(key))
+		l.Close() // the result is left
 		return p.RoundTrips() - before
 	}
 	load("warm") // connection and scripts
@@ -257,6 +261,33 @@ func TestALoadCostsTwoRoundTripsAndASharedOneCostsOne(t *testing.T) {
 	}
 	if got := load("k"); got != 1 {
 		t.Errorf("round trips of a shared load = %d, want 1", got)
+	}
+}
+
+func TestNobodyWaitsForAResultToBeLeft(t *testing.T) {
+	t.Parallel()
+	r := services.Redis(t)
+	src := &source{epoch: 1, asof: 9, state: feed.Enabled, began: make(chan link.Key), hold: make(chan struct{})}
+	l := newLoader(t, patient(connect(t, r)), src.load)
+	w := want{key: link.Key{Code: "k"}, epoch: 1, minSeq: 9}
+	var first sync.WaitGroup
+	first.Go(func() { mustLoad(t, l, w, src.entry(w.key)) })
+	<-src.began
+	r.Pause()
+	t.Cleanup(r.Resume)
+	close(src.hold)
+	first.Wait()
+	// The lock is still there; who comes now gets the result all the same.
+	mustLoad(t, l, w, src.entry(w.key))
+	if got, expect := l.Stats(), (Stats{Loaded: 1, Joined: 1}); got != expect {
+		t.Errorf("Stats = %+v, want %+v", got, expect)
+	}
+	r.Resume()
+	l.Close()
+	other := newLoader(t, patient(connect(t, r)), src.load)
+	mustLoad(t, other, w, src.entry(w.key))
+	if got, expect := other.Stats(), (Stats{Shared: 1}); got != expect {
+		t.Errorf("Stats of another origin = %+v, want %+v", got, expect)
 	}
 }
 
