@@ -11,7 +11,7 @@ import (
 )
 
 // How many different values are remembered. The busy ones are few; together
-// they hold at most some 8 MiB.
+// they hold at most some 2 MiB.
 const (
 	agentsHeld    = 1 << 12
 	referrersHeld = 1 << 12
