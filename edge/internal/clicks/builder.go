@@ -94,7 +94,7 @@ func (b *builder) record(done *built, at uint64, payload []byte) {
 		if _, written := b.voids[at]; waits || written {
 			return
 		}
-		r, err := click.ParseRecordWith(payload, b.sum.words.text)
+		r, words, err := click.ParseRecordWords(payload)
 		if err != nil {
 			done.unreadable++
 			return
@@ -102,7 +102,7 @@ func (b *builder) record(done *built, at uint64, payload []byte) {
 		if done.first == 0 {
 			done.first = r.At
 		}
-		b.sum.add(&r)
+		b.sum.add(&r, words)
 	case click.KindOrphans:
 		c, err := click.ParseOrphans(payload)
 		if err != nil {
