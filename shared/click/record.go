@@ -72,7 +72,8 @@ func (r *Record) Append(dst []byte) []byte {
 // ParseRecord reads what Record.Append wrote. Strings that are no text (invalid
 // UTF-8, control bytes) become Other. The error is ErrFormat.
 func ParseRecord(payload []byte) (Record, error) {
-	rec, words, err := ParseRecordWords(payload)
+	var rec Record
+	words, err := rec.Parse(payload)
 	if err != nil {
 		return Record{}, err
 	}
@@ -92,17 +93,18 @@ func Word(b []byte) string {
 	return string(b)
 }
 
-// ParseRecordWords is ParseRecord for who has strings of the same bytes already:
-// those of the record are left empty and returned as they stand in the payload.
-func ParseRecordWords(payload []byte) (Record, Words, error) {
+// Parse is ParseRecord for who has strings of the same bytes already: those of the
+// record become empty, and are returned as they stand in the payload. After an
+// error the record is of no use.
+func (r *Record) Parse(payload []byte) (Words, error) {
 	if len(payload) < fixedBytes || Kind(payload[0]) != KindClick {
-		return Record{}, Words{}, ErrFormat
+		return Words{}, ErrFormat
 	}
 	at := binary.BigEndian.Uint64(payload[1:])
 	if at > maxAt {
-		return Record{}, Words{}, ErrFormat
+		return Words{}, ErrFormat
 	}
-	rec := Record{
+	*r = Record{
 		At:      int64(at),
 		Bot:     payload[9]&flagBot != 0,
 		Device:  known(Device(payload[10]), Devices),
@@ -116,13 +118,10 @@ func ParseRecordWords(payload []byte) (Record, Words, error) {
 	if payload[14] != 0 {
 		words.Country = payload[14:16]
 	}
-	r := reader{b: payload[fixedBytes:]}
-	rec.Link, rec.Version = r.uvarint(), r.uvarint()
-	words.Language, words.Referrer = r.bytes(MaxLanguage), r.bytes(MaxReferrer)
-	if err := r.end(); err != nil {
-		return Record{}, Words{}, err
-	}
-	return rec, words, nil
+	rest := reader{b: payload[fixedBytes:]}
+	r.Link, r.Version = rest.uvarint(), rest.uvarint()
+	words.Language, words.Referrer = rest.bytes(MaxLanguage), rest.bytes(MaxReferrer)
+	return words, rest.end()
 }
 
 // AppendVoid appends the payload that cancels the click whose record stands at

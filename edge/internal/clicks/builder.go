@@ -9,6 +9,7 @@ import (
 // know the voids of a click before it counts it. Not safe for concurrent use.
 type builder struct {
 	sum       *aggregate
+	click     click.Record // that is added up: kept, as it is large
 	now, next chunk
 	voids     map[uint64]struct{}
 	voided    func(at uint64) bool // voids that the spool did not take
@@ -94,7 +95,8 @@ func (b *builder) record(done *built, at uint64, payload []byte) {
 		if _, written := b.voids[at]; waits || written {
 			return
 		}
-		r, words, err := click.ParseRecordWords(payload)
+		r := &b.click
+		words, err := r.Parse(payload)
 		if err != nil {
 			done.unreadable++
 			return
@@ -102,7 +104,7 @@ func (b *builder) record(done *built, at uint64, payload []byte) {
 		if done.first == 0 {
 			done.first = r.At
 		}
-		b.sum.add(&r, words)
+		b.sum.add(r, words)
 	case click.KindOrphans:
 		c, err := click.ParseOrphans(payload)
 		if err != nil {

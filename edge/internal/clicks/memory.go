@@ -152,7 +152,8 @@ func (m *memory) add(at uint64, payload []byte, voids map[uint64]struct{}) {
 		m.clicks.Add(-1)
 		m.lost.Add(1)
 	default:
-		if r, words, err := click.ParseRecordWords(payload); err == nil {
+		var r click.Record
+		if words, err := r.Parse(payload); err == nil {
 			m.sum.add(&r, words)
 		}
 	}

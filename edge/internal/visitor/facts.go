@@ -13,7 +13,7 @@ import (
 // How many different values are remembered. The busy ones are few; together
 // they hold at most some 2 MiB.
 const (
-	agentsHeld    = 1 << 12
+	agentsHeld    = 1 << 14
 	referrersHeld = 1 << 12
 	languagesHeld = 1 << 10
 )
