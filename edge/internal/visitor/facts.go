@@ -44,9 +44,9 @@ type Request struct {
 // before costs no allocation.
 type Facts struct {
 	trusted   func(netip.Addr) bool
-	agents    *memo[agent]
-	referrers *memo[string]
-	languages *memo[string]
+	agents    memo[agent]
+	referrers memo[string]
+	languages memo[string]
 	countries countries
 	codes     alphabet
 	salts     salts

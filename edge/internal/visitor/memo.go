@@ -32,8 +32,8 @@ type remembered[T any] struct {
 
 // newMemo makes a memo of at most size keys, a power of two and at least ways.
 // of must give the same value for the same key.
-func newMemo[T any](size int, of func(key string) T) *memo[T] {
-	return &memo[T]{seed: maphash.MakeSeed(), of: of, slots: make([]atomic.Pointer[remembered[T]], size)}
+func newMemo[T any](size int, of func(key string) T) memo[T] {
+	return memo[T]{seed: maphash.MakeSeed(), of: of, slots: make([]atomic.Pointer[remembered[T]], size)}
 }
 
 // get is the value of a key, which is not kept.
