@@ -55,12 +55,8 @@ func (b *builder) build(log *spool.Log, from, limit, ahead uint64, bound most) (
 
 // note keeps the voids of a chunk and counts those that come too late.
 func (b *builder) note(c *chunk, from, ahead uint64) (late uint64) {
-	for _, f := range c.frames {
-		payload := c.payload(f)
-		if click.KindOf(payload) != click.KindVoid {
-			continue
-		}
-		switch at, err := click.ParseVoid(payload); {
+	for _, f := range c.voids {
+		switch at, err := click.ParseVoid(c.payload(f)); {
 		case err != nil:
 		case at >= from:
 			b.voids[at] = struct{}{}

@@ -106,10 +106,10 @@ func (m *memory) compact() {
 	}
 	voids := make(map[uint64]struct{})
 	for _, c := range [...]*chunk{&m.held, &next} {
-		for _, f := range c.frames {
+		for _, f := range c.voids {
 			at, err := click.ParseVoid(c.payload(f))
 			switch {
-			case err != nil: // another kind
+			case err != nil: // none that this process wrote
 			case at >= m.seen:
 				voids[at] = struct{}{}
 			case c == &next:
