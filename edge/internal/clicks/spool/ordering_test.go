@@ -224,6 +224,22 @@ func TestAnAppendThatIsWrittenBeforeItWaitsDoesNotWait(t *testing.T) {
 	})
 }
 
+func TestAnAppendThatIsWrittenSpeaksForNobodyBehindIt(t *testing.T) {
+	t.Parallel()
+	r, q := newRing(0), &queue{}
+	first, second := &waiter{end: 16, done: make(chan Outcome, 1)}, &waiter{end: 32, done: make(chan Outcome, 1)}
+	q.push(first)
+	q.push(second)
+	r.written.Store(first.end)
+	q.lookAgain(r, first.end)
+	if len(first.done) != 1 || <-first.done != Written {
+		t.Error("the append that is written still waits")
+	}
+	if len(second.done) != 0 {
+		t.Errorf("got %s for the append behind it, want it to wait", <-second.done)
+	}
+}
+
 func TestAppendsAreKeptFromWaitingBeforeThoseWhoWaitAreTold(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
