@@ -1,11 +1,15 @@
 package click
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"slices"
+)
 
 // Append appends the stretch's bytes. Values stand once, sorted, in a table in
 // front; what refers to them is a distance in that table.
 func (s *Stretch) Append(dst []byte) []byte {
 	t := newTable(s)
+	dst = slices.Grow(dst, s.size(len(t.refs)))
 	var last byte
 	if s.Last {
 		last = 1
@@ -31,6 +35,19 @@ func (s *Stretch) Append(dst []byte) []byte {
 		dst = binary.AppendUvarint(dst, o.Count)
 	}
 	return dst
+}
+
+// size is about how many bytes Append appends, of a stretch that refers to values
+// so many times.
+func (s *Stretch) size(refs int) int {
+	const perRef, perLink, fixed = 4, 32, 4096
+	size := fixed + perRef*refs + perLink*len(s.Links)
+	for i := range s.Links {
+		for j := range s.Links[i].Days {
+			size += s.Links[i].Days[j].Visitors.Size()
+		}
+	}
+	return size
 }
 
 func (l *LinkClicks) append(dst []byte, t *table) []byte {

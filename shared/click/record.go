@@ -42,24 +42,27 @@ func KindOf(payload []byte) Kind {
 
 const flagBot = 1
 
+// fixedBytes are what every record begins with: kind, time, flags, device, browser,
+// operating system, shard, country, status, visitor.
+const fixedBytes = 1 + 8 + 5 + 2 + 2 + 8
+
 // Append appends the record's payload, at most MaxRecord bytes: kind, time,
 // classes and country at fixed offsets, then numbers and strings of any length.
 // Strings that are too long are cut.
 func (r *Record) Append(dst []byte) []byte {
-	var flags byte
+	var fixed [fixedBytes]byte
+	fixed[0] = byte(KindClick)
+	binary.BigEndian.PutUint64(fixed[1:], uint64(min(max(r.At, 0), maxAt)))
 	if r.Bot {
-		flags = flagBot
+		fixed[9] = flagBot
 	}
-	dst = append(dst, byte(KindClick))
-	dst = binary.BigEndian.AppendUint64(dst, uint64(min(max(r.At, 0), maxAt)))
-	dst = append(dst, flags, byte(r.Device), byte(r.Browser), byte(r.OS), r.Shard)
+	fixed[10], fixed[11], fixed[12], fixed[13] = byte(r.Device), byte(r.Browser), byte(r.OS), r.Shard
 	if len(r.Country) == 2 {
-		dst = append(dst, r.Country...)
-	} else {
-		dst = append(dst, 0, 0)
+		fixed[14], fixed[15] = r.Country[0], r.Country[1]
 	}
-	dst = binary.BigEndian.AppendUint16(dst, r.Status)
-	dst = binary.BigEndian.AppendUint64(dst, r.Visitor)
+	binary.BigEndian.PutUint16(fixed[16:], r.Status)
+	binary.BigEndian.PutUint64(fixed[18:], r.Visitor)
+	dst = append(dst, fixed[:]...)
 	dst = binary.AppendUvarint(dst, r.Link)
 	dst = binary.AppendUvarint(dst, r.Version)
 	dst = appendString(dst, cut(r.Language, MaxLanguage))
@@ -69,22 +72,39 @@ func (r *Record) Append(dst []byte) []byte {
 // ParseRecord reads what Record.Append wrote. Strings that are no text (invalid
 // UTF-8, control bytes) become Other. The error is ErrFormat.
 func ParseRecord(payload []byte) (Record, error) {
-	return ParseRecordWith(payload, func(b []byte) string { return string(b) })
+	var rec Record
+	words, err := rec.Parse(payload)
+	if err != nil {
+		return Record{}, err
+	}
+	rec.Country, rec.Language, rec.Referrer = Word(words.Country), Word(words.Language), Word(words.Referrer)
+	return rec, nil
 }
 
-// ParseRecordWith is ParseRecord with the caller's way to make strings: text is
-// called with bytes of the payload, which it must not keep, and may hand out
-// the same string for the same bytes.
-func ParseRecordWith(payload []byte, text func([]byte) string) (Record, error) {
-	const fixed = 1 + 8 + 5 + 2 + 2 + 8
-	if len(payload) < fixed || Kind(payload[0]) != KindClick {
-		return Record{}, ErrFormat
+// Words are the strings of a record as bytes of its payload, of which Word makes
+// what they stand for; empty where the record has none.
+type Words struct{ Country, Language, Referrer []byte }
+
+// Word is the string that bytes of a record stand for: Other if they are no text.
+func Word(b []byte) string {
+	if !isText(b) {
+		return Other
+	}
+	return string(b)
+}
+
+// Parse is ParseRecord for who has strings of the same bytes already: those of the
+// record become empty, and are returned as they stand in the payload. After an
+// error the record is of no use.
+func (r *Record) Parse(payload []byte) (Words, error) {
+	if len(payload) < fixedBytes || Kind(payload[0]) != KindClick {
+		return Words{}, ErrFormat
 	}
 	at := binary.BigEndian.Uint64(payload[1:])
 	if at > maxAt {
-		return Record{}, ErrFormat
+		return Words{}, ErrFormat
 	}
-	rec := Record{
+	*r = Record{
 		At:      int64(at),
 		Bot:     payload[9]&flagBot != 0,
 		Device:  known(Device(payload[10]), Devices),
@@ -94,28 +114,14 @@ func ParseRecordWith(payload []byte, text func([]byte) string) (Record, error) {
 		Status:  binary.BigEndian.Uint16(payload[16:]),
 		Visitor: binary.BigEndian.Uint64(payload[18:]),
 	}
+	var words Words
 	if payload[14] != 0 {
-		rec.Country = clean(payload[14:16], text)
+		words.Country = payload[14:16]
 	}
-	r := reader{b: payload[fixed:]}
-	rec.Link, rec.Version = r.uvarint(), r.uvarint()
-	language, referrer := r.bytes(MaxLanguage), r.bytes(MaxReferrer)
-	if err := r.end(); err != nil {
-		return Record{}, err
-	}
-	rec.Language, rec.Referrer = clean(language, text), clean(referrer, text)
-	return rec, nil
-}
-
-func clean(b []byte, text func([]byte) string) string {
-	switch {
-	case len(b) == 0:
-		return ""
-	case !isText(b):
-		return Other
-	default:
-		return text(b)
-	}
+	rest := reader{b: payload[fixedBytes:]}
+	r.Link, r.Version = rest.uvarint(), rest.uvarint()
+	words.Language, words.Referrer = rest.bytes(MaxLanguage), rest.bytes(MaxReferrer)
+	return words, rest.end()
 }
 
 // AppendVoid appends the payload that cancels the click whose record stands at

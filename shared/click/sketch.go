@@ -88,8 +88,8 @@ func (s *Sketch) settle() {
 	if s.settled == len(s.hashes) {
 		return
 	}
-	slices.Sort(s.hashes)
-	s.hashes = slices.Compact(s.hashes)
+	slices.Sort(s.hashes[s.settled:])
+	s.hashes = slices.Compact(mergeRuns(s.hashes, s.settled))
 	s.settled = len(s.hashes)
 	if s.settled <= ExactVisitors {
 		return
@@ -99,6 +99,26 @@ func (s *Sketch) settle() {
 		registers.InsertHash(visitor)
 	}
 	*s = Sketch{registers: registers}
+}
+
+// mergeRuns sorts what is sorted up to an index and from there on.
+func mergeRuns(all []uint64, at int) []uint64 {
+	if at == 0 {
+		return all
+	}
+	n := len(all)
+	all = append(all, all[at:]...) // the second run waits behind the end
+	second := all[n:]
+	for i, j := at-1, len(second)-1; j >= 0; n-- {
+		if i >= 0 && all[i] > second[j] {
+			all[n-1] = all[i]
+			i--
+		} else {
+			all[n-1] = second[j]
+			j--
+		}
+	}
+	return all[:len(all)-len(second)]
 }
 
 // The two forms of a sketch on the wire.

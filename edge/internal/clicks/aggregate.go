@@ -27,12 +27,15 @@ type linkTally struct {
 // recent is a click that statistics may show.
 type recent struct {
 	at                int64
-	referrer, country string
+	referrer, country word
 	device            click.Device
 	browser           click.Browser
 	os                click.OS
 	bot               bool
 }
+
+// values are what the strings of a record say.
+type values struct{ referrer, country, language word }
 
 // What the parts of a stretch take on the wire, in bytes: a little more than
 // most do.
@@ -56,19 +59,20 @@ func (a *aggregate) bytes() int {
 	return sizeFixed + a.size + a.words.bytes + sizeWord*len(a.words.known)
 }
 
-// add counts a click. Its strings are kept: they come from words.
-func (a *aggregate) add(r *click.Record) {
+// add counts a click, of which the strings are in words.
+func (a *aggregate) add(r *click.Record, in click.Words) {
 	a.clicks++
 	l := a.of(r.Link)
 	hour := click.HourOf(r.At)
-	a.size += sizePart * a.hour(l, hour).add(r)
+	v := values{a.words.of(in.Referrer), a.words.of(in.Country), a.words.of(in.Language)}
+	a.size += sizePart * a.hour(l, hour).add(r, v)
 	if r.Visitor != 0 {
 		day := a.day(l, click.DayOf(hour))
 		before := day.visitors.Size()
 		day.visitors.Add(r.Visitor)
 		a.size += day.visitors.Size() - before
 	}
-	c := recent{r.At, r.Referrer, r.Country, r.Device, r.Browser, r.OS, r.Bot}
+	c := recent{r.At, v.referrer, v.country, r.Device, r.Browser, r.OS, r.Bot}
 	if len(l.newest) < click.MaxNewest {
 		l.newest = append(l.newest, c)
 		a.size += sizeRecent

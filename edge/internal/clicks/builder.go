@@ -9,6 +9,7 @@ import (
 // know the voids of a click before it counts it. Not safe for concurrent use.
 type builder struct {
 	sum       *aggregate
+	click     click.Record // that is added up: kept, as it is large
 	now, next chunk
 	voids     map[uint64]struct{}
 	voided    func(at uint64) bool // voids that the spool did not take
@@ -54,12 +55,8 @@ func (b *builder) build(log *spool.Log, from, limit, ahead uint64, bound most) (
 
 // note keeps the voids of a chunk and counts those that come too late.
 func (b *builder) note(c *chunk, from, ahead uint64) (late uint64) {
-	for _, f := range c.frames {
-		payload := c.payload(f)
-		if click.KindOf(payload) != click.KindVoid {
-			continue
-		}
-		switch at, err := click.ParseVoid(payload); {
+	for _, f := range c.voids {
+		switch at, err := click.ParseVoid(c.payload(f)); {
 		case err != nil:
 		case at >= from:
 			b.voids[at] = struct{}{}
@@ -94,7 +91,8 @@ func (b *builder) record(done *built, at uint64, payload []byte) {
 		if _, written := b.voids[at]; waits || written {
 			return
 		}
-		r, err := click.ParseRecordWith(payload, b.sum.words.text)
+		r := &b.click
+		words, err := r.Parse(payload)
 		if err != nil {
 			done.unreadable++
 			return
@@ -102,7 +100,7 @@ func (b *builder) record(done *built, at uint64, payload []byte) {
 		if done.first == 0 {
 			done.first = r.At
 		}
-		b.sum.add(&r)
+		b.sum.add(r, words)
 	case click.KindOrphans:
 		c, err := click.ParseOrphans(payload)
 		if err != nil {

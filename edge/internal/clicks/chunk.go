@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"waypost/edge/internal/clicks/spool"
+	"waypost/shared/click"
 )
 
 // chunkBytes is how much of a log is held in memory at a time. It is also how
@@ -13,6 +14,7 @@ const chunkBytes = 1 << 20
 // chunk is a run of payloads with their offsets. It keeps its memory.
 type chunk struct {
 	frames []frame
+	voids  []frame // those of frames that are voids
 	bytes  []byte
 	end    uint64 // offset where the next chunk begins
 }
@@ -25,13 +27,17 @@ type frame struct {
 func (c *chunk) add(at uint64, payload []byte) {
 	from := len(c.bytes)
 	c.bytes = append(c.bytes, payload...)
-	c.frames = append(c.frames, frame{at, from, len(c.bytes)})
+	f := frame{at, from, len(c.bytes)}
+	c.frames = append(c.frames, f)
+	if click.KindOf(payload) == click.KindVoid {
+		c.voids = append(c.voids, f)
+	}
 }
 
 func (c *chunk) payload(f frame) []byte { return c.bytes[f.from:f.to] }
 
 func (c *chunk) reset(end uint64) {
-	c.frames, c.bytes, c.end = c.frames[:0], c.bytes[:0], end
+	c.frames, c.voids, c.bytes, c.end = c.frames[:0], c.voids[:0], c.bytes[:0], end
 }
 
 // read fills the chunk from an offset of a log on; it is empty at the end of the

@@ -49,10 +49,7 @@ type Counter struct {
 	voids   voids
 	counts  counts
 	shipper *shipper
-	buffers sync.Pool // of *buffer: what the spool gets a hold of cannot be on the stack
 }
-
-type buffer [click.MaxRecord]byte
 
 // New finds the logs and stretches that earlier processes left. What cannot be
 // read of them is told and put away: an edge starts whatever they are like. It
@@ -78,9 +75,8 @@ func New(cfg Config) *Counter {
 	sources := found(logs, shelf, cfg)
 	q.measure()
 	c := &Counter{
-		cfg:     cfg,
-		memory:  newMemory(boot, cfg.Region, memoryBounds{records: memoryRecords, stretches: memoryStretches, bytes: stretchBytes}),
-		buffers: sync.Pool{New: func() any { return new(buffer) }},
+		cfg:    cfg,
+		memory: newMemory(boot, cfg.Region, memoryBounds{records: memoryRecords, stretches: memoryStretches, bytes: stretchBytes}),
 	}
 	c.shipper = &shipper{
 		origin: cfg.Origin, shelf: shelf, quarantine: q, budget: cfg.Disk, memory: c.memory, voids: &c.voids,
@@ -108,9 +104,8 @@ const (
 // while the disk works, and keeps nothing of r.
 func (c *Counter) Count(r *click.Record) (ticket uint64) {
 	if c.cfg.Spool != nil {
-		buf := c.buffers.Get().(*buffer)
+		var buf [click.MaxRecord]byte
 		at, outcome := c.cfg.Spool.Append(r.Append(buf[:0]))
-		c.buffers.Put(buf)
 		if outcome != spool.Refused {
 			return at
 		}
@@ -141,8 +136,7 @@ func (c *Counter) Cancel(ticket uint64, _ *click.Record) {
 // void writes down that a click of the own log is none; not ok if the spool does
 // not take it.
 func (c *Counter) void(at uint64) bool {
-	buf := c.buffers.Get().(*buffer)
-	defer c.buffers.Put(buf)
+	var buf [click.MaxRecord]byte
 	_, outcome := c.cfg.Spool.Append(click.AppendVoid(buf[:0], at))
 	return outcome != spool.Refused
 }

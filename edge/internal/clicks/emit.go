@@ -27,7 +27,7 @@ func (e *emitted) reset() {
 func (a *aggregate) stretch(region string) *click.Stretch {
 	out := &a.emitted
 	for i := range a.links {
-		l := a.links[i].clicks(out, region)
+		l := a.links[i].clicks(out, &a.words, region)
 		l.Bound()
 		out.links = append(out.links, l)
 	}
@@ -39,26 +39,26 @@ func (a *aggregate) stretch(region string) *click.Stretch {
 	return s
 }
 
-func (l *linkTally) clicks(out *emitted, region string) click.LinkClicks {
+func (l *linkTally) clicks(out *emitted, w *words, region string) click.LinkClicks {
 	c := click.LinkClicks{Link: l.link, Hours: room(&out.hours, len(l.hours)), Days: room(&out.days, len(l.days))}
 	for i := range l.hours {
 		h := &l.hours[i]
-		c.Hours = append(c.Hours, click.Hour{Hour: h.hour, Clicks: h.clicks, Bots: h.bots, Parts: h.parts(out, region)})
+		c.Hours = append(c.Hours, click.Hour{Hour: h.hour, Clicks: h.clicks, Bots: h.bots, Parts: h.parts(out, w, region)})
 	}
 	slices.SortFunc(c.Hours, func(a, b click.Hour) int { return cmp.Compare(a.Hour, b.Hour) })
 	for i := range l.days {
 		c.Days = append(c.Days, click.Day{Day: l.days[i].day, Visitors: l.days[i].visitors})
 	}
 	slices.SortFunc(c.Days, func(a, b click.Day) int { return cmp.Compare(a.Day, b.Day) })
-	c.Newest = l.clicksOneByOne(room(&out.newest, len(l.newest)), region)
+	c.Newest = l.clicksOneByOne(room(&out.newest, len(l.newest)), w, region)
 	return c
 }
 
-func (l *linkTally) clicksOneByOne(newest []click.Recent, region string) []click.Recent {
+func (l *linkTally) clicksOneByOne(newest []click.Recent, w *words, region string) []click.Recent {
 	for i := range l.newest {
 		r := &l.newest[(l.oldest+len(l.newest)-1-i)%len(l.newest)]
 		newest = append(newest, click.Recent{
-			At: r.at, Region: region, Referrer: r.referrer, Country: r.country,
+			At: r.at, Region: region, Referrer: w.text(r.referrer), Country: w.text(r.country),
 			Device: r.device.String(), Browser: r.browser.String(), OS: r.os.String(), Bot: r.bot,
 		})
 	}
@@ -69,22 +69,22 @@ func (l *linkTally) clicksOneByOne(newest []click.Recent, region string) []click
 	return newest
 }
 
-func (h *hourTally) parts(out *emitted, region string) []click.Part {
+func (h *hourTally) parts(out *emitted, w *words, region string) []click.Part {
 	most := 1 + click.Devices + click.Browsers + click.Systems +
 		len(h.referrers.values) + len(h.countries.values) + len(h.languages.values)
 	p := append(room(&out.parts, most), click.Part{Dimension: click.ByRegion, Value: region, Clicks: h.clicks})
-	p = h.referrers.parts(p, click.ByReferrer)
-	p = h.countries.parts(p, click.ByCountry)
-	p = h.languages.parts(p, click.ByLanguage)
+	p = h.referrers.parts(p, w, click.ByReferrer)
+	p = h.countries.parts(p, w, click.ByCountry)
+	p = h.languages.parts(p, w, click.ByLanguage)
 	p = classParts[click.Device](p, click.ByDevice, h.devices[:])
 	p = classParts[click.Browser](p, click.ByBrowser, h.browsers[:])
 	return classParts[click.OS](p, click.ByOS, h.systems[:])
 }
 
-func (t *tally) parts(p []click.Part, d click.Dimension) []click.Part {
+func (t *tally) parts(p []click.Part, w *words, d click.Dimension) []click.Part {
 	from := len(p)
 	for _, v := range t.values {
-		p = append(p, click.Part{Dimension: d, Value: v.value, Clicks: v.clicks})
+		p = append(p, click.Part{Dimension: d, Value: w.text(v.value), Clicks: v.clicks})
 	}
 	sortValues(p[from:])
 	return p

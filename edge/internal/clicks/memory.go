@@ -106,10 +106,10 @@ func (m *memory) compact() {
 	}
 	voids := make(map[uint64]struct{})
 	for _, c := range [...]*chunk{&m.held, &next} {
-		for _, f := range c.frames {
+		for _, f := range c.voids {
 			at, err := click.ParseVoid(c.payload(f))
 			switch {
-			case err != nil: // another kind
+			case err != nil: // none that this process wrote
 			case at >= m.seen:
 				voids[at] = struct{}{}
 			case c == &next:
@@ -152,8 +152,9 @@ func (m *memory) add(at uint64, payload []byte, voids map[uint64]struct{}) {
 		m.clicks.Add(-1)
 		m.lost.Add(1)
 	default:
-		if r, err := click.ParseRecordWith(payload, m.sum.words.text); err == nil {
-			m.sum.add(&r)
+		var r click.Record
+		if words, err := r.Parse(payload); err == nil {
+			m.sum.add(&r, words)
 		}
 	}
 }

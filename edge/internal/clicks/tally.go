@@ -1,25 +1,38 @@
 package clicks
 
-import "waypost/shared/click"
+import (
+	"math/bits"
+	"slices"
+
+	"waypost/shared/click"
+)
 
 // scan is how many values are looked through one by one before there is an
 // index: most links have few.
 const scan = 16
 
-// tally counts values. The zero value is empty.
+// tally counts words. The zero value is empty.
 type tally struct {
 	values []valueCount
-	index  map[string]int // nil up to scan values
+	places []uint32 // by a value's hash and then one after the other: 1 + its index in values; empty up to scan values
 }
 
 type valueCount struct {
-	value  string
+	value  word
 	clicks uint64
 }
 
 // add counts a value and says whether it is new.
-func (t *tally) add(value string) bool {
-	if t.index == nil {
+func (t *tally) add(value word) bool {
+	if len(t.places) > 0 {
+		place := t.place(value)
+		if *place > 0 {
+			t.values[*place-1].clicks++
+			return false
+		}
+		t.values = append(t.values, valueCount{value, 1})
+		*place = uint32(len(t.values)) //nolint:gosec // fewer than there are words
+	} else {
 		for i := range t.values {
 			if t.values[i].value == value {
 				t.values[i].clicks++
@@ -27,24 +40,37 @@ func (t *tally) add(value string) bool {
 			}
 		}
 		t.values = append(t.values, valueCount{value, 1})
-		if len(t.values) > scan {
-			t.index = make(map[string]int, 4*scan)
-			for i := range t.values {
-				t.index[t.values[i].value] = i
-			}
-		}
-		return true
 	}
-	if i, ok := t.index[value]; ok {
-		t.values[i].clicks++
-		return false
+	if len(t.values) > scan && 2*len(t.values) > len(t.places) {
+		t.index(4 * len(t.values))
 	}
-	t.index[value] = len(t.values)
-	t.values = append(t.values, valueCount{value, 1})
 	return true
 }
 
-func (t *tally) reset() { *t = tally{values: t.values[:0]} }
+// place is where a value's place is, or would be.
+func (t *tally) place(value word) *uint32 {
+	const golden = 0x9e3779b1         // words that follow each other are far apart (Knuth)
+	mask := uint32(len(t.places) - 1) //nolint:gosec // a power of two
+	for at := uint32(value) * golden >> 7; ; at++ {
+		place := &t.places[at&mask]
+		if *place == 0 || t.values[*place-1].value == value {
+			return place
+		}
+	}
+}
+
+// index makes at least so many places.
+func (t *tally) index(least int) {
+	n := 1 << bits.Len(uint(least-1))
+	t.places = slices.Grow(t.places[:0], n)[:n]
+	clear(t.places)
+	for i := range t.values {
+		*t.place(t.values[i].value) = uint32(i + 1)
+	}
+}
+
+// reset empties it and keeps its memory.
+func (t *tally) reset() { *t = tally{values: t.values[:0], places: t.places[:0]} }
 
 // hourTally are a link's clicks of one hour.
 type hourTally struct {
@@ -59,17 +85,14 @@ type hourTally struct {
 }
 
 // add counts a click and returns how many parts it added to the hour.
-func (h *hourTally) add(r *click.Record) (parts int) {
+func (h *hourTally) add(r *click.Record, v values) (parts int) {
 	h.clicks++
 	if r.Bot {
 		h.bots++
 	}
 	parts += first(&h.devices[r.Device]) + first(&h.browsers[r.Browser]) + first(&h.systems[r.OS])
-	for _, v := range [...]struct {
-		tally *tally
-		value string
-	}{{&h.referrers, r.Referrer}, {&h.countries, r.Country}, {&h.languages, r.Language}} {
-		if v.tally.add(v.value) {
+	for _, counted := range [...]bool{h.referrers.add(v.referrer), h.countries.add(v.country), h.languages.add(v.language)} {
+		if counted {
 			parts++
 		}
 	}

@@ -11,9 +11,9 @@ import (
 )
 
 // How many different values are remembered. The busy ones are few; together
-// they hold at most some 8 MiB.
+// they hold at most some 2 MiB.
 const (
-	agentsHeld    = 1 << 12
+	agentsHeld    = 1 << 14
 	referrersHeld = 1 << 12
 	languagesHeld = 1 << 10
 )
@@ -44,9 +44,9 @@ type Request struct {
 // before costs no allocation.
 type Facts struct {
 	trusted   func(netip.Addr) bool
-	agents    *memo[agent]
-	referrers *memo[string]
-	languages *memo[string]
+	agents    memo[agent]
+	referrers memo[string]
+	languages memo[string]
 	countries countries
 	codes     alphabet
 	salts     salts

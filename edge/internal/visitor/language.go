@@ -1,7 +1,6 @@
 package visitor
 
 import (
-	"bytes"
 	"strings"
 
 	"waypost/shared/click"
@@ -18,12 +17,19 @@ func rawLanguage(accept []byte) []byte {
 			break
 		}
 	}
-	accept = bytes.Trim(accept, " \t")
+	for len(accept) > 0 && isBlank(accept[0]) {
+		accept = accept[1:]
+	}
+	for len(accept) > 0 && isBlank(accept[len(accept)-1]) {
+		accept = accept[:len(accept)-1]
+	}
 	if len(accept) > click.MaxLanguage {
 		return nil
 	}
 	return accept
 }
+
+func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 
 // languageOf is the tag in lower case; "" for what is no tag, "*" among it.
 func languageOf(raw string) string {

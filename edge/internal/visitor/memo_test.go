@@ -34,6 +34,25 @@ func TestAMemoAnswersEveryKeyAndForgetsSome(t *testing.T) {
 	}
 }
 
+// That some of them do not fit beside each other is a chance of 1 in 180,000.
+func TestAThousandAgentsPushNoneOut(t *testing.T) {
+	t.Parallel()
+	made := 0
+	m := newMemo(agentsHeld, func(string) struct{} {
+		made++
+		return struct{}{}
+	})
+	const agents = 1000
+	for range 2 {
+		for i := range agents {
+			m.get([]byte(strconv.Itoa(i)))
+		}
+	}
+	if made != agents {
+		t.Errorf("made %d values for %d agents asked twice, want one each", made, agents)
+	}
+}
+
 func TestAMemoDoesNotKeepTheBytesItIsAskedWith(t *testing.T) {
 	t.Parallel()
 	m := newMemo(64, func(key string) string { return key })

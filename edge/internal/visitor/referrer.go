@@ -13,28 +13,41 @@ import (
 // what lies behind it, path, query and fragment, is nobody's business and may
 // be long. Nil where there is none.
 func rawHost(referrer []byte) []byte {
-	_, rest, ok := bytes.Cut(referrer[:min(len(referrer), maxReferrer)], []byte("://"))
-	if !ok {
-		return nil
-	}
+	rest := authority(referrer[:min(len(referrer), maxReferrer)])
+	start, port := 0, -1 // of the host, and the first colon behind that
+scan:
 	for i, c := range rest {
-		if c == '/' || c == '?' || c == '#' || c == '\\' {
+		switch c {
+		case '/', '?', '#', '\\':
 			rest = rest[:i]
-			break
+			break scan
+		case '@':
+			start, port = i+1, -1
+		case ':':
+			if port < 0 {
+				port = i
+			}
 		}
 	}
-	if at := bytes.LastIndexByte(rest, '@'); at >= 0 {
-		rest = rest[at+1:]
-	}
-	if len(rest) > 0 && rest[0] == '[' {
-		if end := bytes.IndexByte(rest, ']'); end >= 0 {
-			return rest[:end+1]
+	if start < len(rest) && rest[start] == '[' {
+		if end := bytes.IndexByte(rest[start:], ']'); end >= 0 {
+			return rest[start : start+end+1]
 		}
 		return nil
 	}
-	if port := bytes.IndexByte(rest, ':'); port >= 0 {
+	if port >= 0 {
 		rest = rest[:port]
 	}
+	return rest[start:]
+}
+
+// authority is what comes behind the scheme; nil where there is none.
+func authority(referrer []byte) []byte {
+	const usual = "https://"
+	if len(referrer) > len(usual) && string(referrer[:len(usual)]) == usual {
+		return referrer[len(usual):]
+	}
+	_, rest, _ := bytes.Cut(referrer, []byte("://"))
 	return rest
 }
 

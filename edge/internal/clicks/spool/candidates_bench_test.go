@@ -44,7 +44,7 @@ func newFile(tb testing.TB, dir string) *os.File {
 
 // addFrame adds a payload's frame to dst.
 func addFrame(dst, payload []byte) []byte {
-	dst = binary.NativeEndian.AppendUint64(dst, frameWord(payload))
+	dst = binary.NativeEndian.AppendUint64(dst, frameWord(len(payload), checksum(payload)))
 	dst = append(dst, payload...)
 	return append(dst, make([]byte, int(frameBytes(len(payload)))-wordBytes-len(payload))...)
 }
@@ -247,7 +247,7 @@ func (m *mapped) append(payload []byte) {
 	at := m.at.Add(n) - n
 	to := m.b[at%uint64(len(m.b)-2*MaxPayload)&^7:]
 	copy(to[wordBytes:], payload)
-	binary.NativeEndian.PutUint64(to, frameWord(payload))
+	binary.NativeEndian.PutUint64(to, frameWord(len(payload), checksum(payload)))
 }
 
 func (m *mapped) close() {

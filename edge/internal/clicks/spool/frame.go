@@ -31,11 +31,12 @@ func frameBytes(n int) uint64 {
 	return uint64(wordBytes + (n+wordBytes-1)&^(wordBytes-1)) //nolint:gosec // a length is not negative
 }
 
-// frameWord is the first word of a payload's frame, as memory holds it.
-func frameWord(payload []byte) uint64 {
+// frameWord is the first word of the frame of a payload of n bytes, as memory
+// holds it.
+func frameWord(n int, sum uint32) uint64 {
 	var b [wordBytes]byte
-	binary.LittleEndian.PutUint32(b[:4], uint32(len(payload))) //nolint:gosec // Append bounds it by MaxPayload
-	binary.LittleEndian.PutUint32(b[4:], checksum(payload))
+	binary.LittleEndian.PutUint32(b[:4], uint32(n)) //nolint:gosec // Append bounds it by MaxPayload
+	binary.LittleEndian.PutUint32(b[4:], sum)
 	return binary.NativeEndian.Uint64(b[:])
 }
 
@@ -67,7 +68,12 @@ func parseFrame(b []byte) (payload []byte, size uint64, err error) {
 	return payload, size, nil
 }
 
-func checksum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
+func checksum(b []byte) uint32 { return moreChecksum(0, b) }
+
+// moreChecksum is the checksum of what has the checksum sum, and of b behind it.
+func moreChecksum(sum uint32, b []byte) uint32 {
+	return crc32.Update(sum, crc32.MakeTable(crc32.Castagnoli), b)
+}
 
 // distance is the number of bytes between two offsets of a log.
 func distance(from, to uint64) int64 {

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -90,24 +91,9 @@ func TestAFrameIsPublishedAfterItsPayload(t *testing.T) {
 	}
 }
 
-func TestAWaiterIsThereBeforeItsFrameAndTheWriterIsWokenAfterIt(t *testing.T) {
+func TestTheWriterIsWokenAfterAFrame(t *testing.T) {
 	t.Parallel()
 	s, spring := trapSpool(t)
-	s.alarm.set()
-	spring(page, 2*page, unix.PROT_READ)
-	stops(t, func() { s.Append(payload) })
-	if w := s.queue.arrived.Load(); w == nil || w.end != page-wordBytes+frameBytes(len(payload)) {
-		t.Errorf("got %+v: a writer would release nobody for the frame", w)
-	}
-	if !s.alarm.asleep.Load() {
-		t.Error("the writer would look before there is a frame, and sleep")
-	}
-}
-
-func TestTheWriterIsWokenAfterAFrameThatIsHeld(t *testing.T) {
-	t.Parallel()
-	s, spring := trapSpool(t)
-	s.queue.stalled.Store(true)
 	s.alarm.set()
 	spring(page, 2*page, unix.PROT_READ)
 	stops(t, func() { s.Append(payload) })
@@ -126,6 +112,24 @@ func TestRoomIsHandedBackAfterItIsCleared(t *testing.T) {
 	stops(t, func() { r.free(to) })
 	if got := r.written.Load(); got != at {
 		t.Errorf("got written up to %d: an append would copy a frame, and have it cleared", got)
+	}
+}
+
+func TestThoseWhoWaitAreToldAfterRoomIsHandedBack(t *testing.T) {
+	t.Parallel()
+	s, spring := trapSpool(t)
+	s.writer.own = &Log{dir: t.TempDir(), boot: newBoot(time.Now()), ring: s.ring, counts: s.counts}
+	s.writer.create = createFile
+	s.writer.age = time.NewTimer(time.Hour)
+	defer s.writer.seal()
+	at, _ := s.ring.reserve(frameBytes(len(payload)))
+	s.ring.put(at, payload)
+	w := &waiter{end: at + frameBytes(len(payload)), done: make(chan Outcome, 1)}
+	s.queue.push(w)
+	spring(page, 2*page, unix.PROT_READ)
+	stops(t, func() { _, _ = s.writer.write() })
+	if len(w.done) > 0 {
+		t.Error("an append that comes to wait now would see that it is not written, and not be told either")
 	}
 }
 
@@ -189,6 +193,51 @@ func TestAnAppendThatComesAsTheDiskFallsBehindDoesNotWait(t *testing.T) {
 			t.Errorf("got %s, want held", outcome)
 		}
 	})
+}
+
+// The frame is written between an append's look and its place in the queue, when
+// all that were there have been told: nobody but itself can tell it.
+func TestAnAppendThatIsWrittenBeforeItWaitsDoesNotWait(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := newFaulty().open(t, Config{Dir: t.TempDir()})
+		defer s.Close() //nolint:errcheck // never ran
+		s.queue.stalled.Store(false)
+		s.pool = &sync.Pool{New: func() any {
+			to, _ := s.ring.whole(0, 1)
+			s.ring.free(to)
+			s.queue.release(to)
+			return newPool().New()
+		}}
+		var done sync.WaitGroup
+		outcome := Refused
+		done.Go(func() { _, outcome = s.Append(payload) })
+		synctest.Wait()
+		if w := s.queue.waiting; w != nil || s.queue.arrived.Load() != nil {
+			t.Error("the append waits for a writer that has nothing to write")
+			s.queue.hold()
+		}
+		done.Wait()
+		if outcome != Written {
+			t.Errorf("got %s, want written", outcome)
+		}
+	})
+}
+
+func TestAnAppendThatIsWrittenSpeaksForNobodyBehindIt(t *testing.T) {
+	t.Parallel()
+	r, q := newRing(0), &queue{}
+	first, second := &waiter{end: 16, done: make(chan Outcome, 1)}, &waiter{end: 32, done: make(chan Outcome, 1)}
+	q.push(first)
+	q.push(second)
+	r.written.Store(first.end)
+	q.lookAgain(r, first.end)
+	if len(first.done) != 1 || <-first.done != Written {
+		t.Error("the append that is written still waits")
+	}
+	if len(second.done) != 0 {
+		t.Errorf("got %s for the append behind it, want it to wait", <-second.done)
+	}
 }
 
 func TestAppendsAreKeptFromWaitingBeforeThoseWhoWaitAreTold(t *testing.T) {

@@ -46,10 +46,9 @@ const patience = 4
 
 // queue holds the appends that wait. Any number of appends push; the writer
 // releases whom a write covers and the watch whoever waited too long. An append
-// pushes before it publishes its frame, so the waiter of a frame that the writer
-// has seen is in the queue when the writer comes to release. After it has pushed
-// it looks whether the disk has fallen behind: that is stored before those who wait
-// are told, so either it is among them, or it sees it.
+// pushes after it has published its frame, and then looks whether that is written,
+// or the disk has fallen behind. Both are stored before those who wait are told, so
+// either it is among them, or it sees it.
 type queue struct {
 	arrived atomic.Pointer[waiter] // a stack: pushed one by one, taken whole
 	_       [56]byte
@@ -101,14 +100,18 @@ func (q *queue) hold() {
 	q.each(func(*waiter) bool { return true }, Held)
 }
 
-// lookAgain is for an append that has pushed. If the disk has fallen behind since
-// it looked, nobody else may come to tell it before the next try, or ever.
-func (q *queue) lookAgain() {
-	if !q.stalled.Load() {
+// lookAgain is for an append that has pushed. If its frame was written before that,
+// or the disk has fallen behind since it looked, nobody else may come to tell it.
+func (q *queue) lookAgain(r *ring, end uint64) {
+	written, stalled := r.written.Load() >= end, q.stalled.Load()
+	if !written && !stalled {
 		return
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	if written {
+		q.each(func(w *waiter) bool { return w.end <= end }, Written)
+	}
 	if q.stalled.Load() {
 		q.each(func(*waiter) bool { return true }, Held)
 	}

@@ -65,11 +65,16 @@ func (r *ring) fits(end uint64) bool {
 	return distance(r.written.Load(), end) <= int64(len(r.bytes))
 }
 
-// put publishes payload as the frame at a reserved offset.
+// put publishes payload as the frame at a reserved offset. The sum is of the
+// copies, so that payload can stand on the caller's stack.
 func (r *ring) put(at uint64, payload []byte) {
-	n := copy(r.bytes[(at+wordBytes)&r.mask:], payload)
-	copy(r.bytes, payload[n:])
-	atomic.StoreUint64(&r.words[at&r.mask/wordBytes], frameWord(payload))
+	to := r.bytes[(at+wordBytes)&r.mask:]
+	n := copy(to, payload)
+	sum := checksum(to[:n])
+	if n < len(payload) {
+		sum = moreChecksum(sum, r.bytes[:copy(r.bytes, payload[n:])])
+	}
+	atomic.StoreUint64(&r.words[at&r.mask/wordBytes], frameWord(len(payload), sum))
 }
 
 // seal refuses reservations from now on and says where the last one ends.
