@@ -43,6 +43,7 @@ func TestRedirects(t *testing.T) {
 		t.Run("times", g.times)
 		t.Run("classic", g.million().classic)
 		t.Run("memory", g.million().memory)
+		t.Run("hits", g.hits)
 	})
 }
 
