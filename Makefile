@@ -125,7 +125,7 @@ admin: servers build ## what calls of the admin API take with a thousand links a
 	WAYPOST_ADMIN_LINKS='$(LINKS)' deploy/measure.sh admin '$(ROWS)'
 
 .PHONY: redirects
-redirects: servers peers node build ## what a redirect costs and how long it takes, beside nginx, HAProxy, Varnish and others (ROWS=group/row; FULL=1: growth up to ten million links); results in bench/results/
+redirects: servers peers node wrk build ## what a redirect costs and how long it takes, beside nginx, HAProxy, Varnish and others (ROWS=group/row; FULL=1: growth up to ten million links); results in bench/results/
 	WAYPOST_REDIRECTS_TEN='$(FULL)' deploy/measure.sh redirects '$(ROWS)'
 
 .PHONY: benchstat

@@ -37,6 +37,10 @@ func TestRedirects(t *testing.T) {
 		m.beside(t)
 		t.Run("create", m.creates)
 	})
+	t.Run("edges", func(t *testing.T) {
+		m.beside(t)
+		t.Run("origin", m.edgesAtOrigin)
+	})
 	t.Run("growth", func(t *testing.T) {
 		m.beside(t)
 		g := m.growing(t, m.sizes())
