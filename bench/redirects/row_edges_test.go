@@ -14,7 +14,7 @@ import (
 
 const edgesMethod = "Edges of one region join one origin, which shares a core with its PostgreSQL and NATS and with nobody else; edges, their Redis and the writer have the other core. With each number of edges %d turns of %s in which nothing happens but probes, " +
 	"and as many in which %d titles of links are changed a second at the API by an open loop with ack=edges, in turns. CPU is that of origin, PostgreSQL and NATS together. A change costs what there is beyond the turn without changes before it, by the changes that were made: " +
-	"checks, transaction, publication, acknowledgements, answer. An edge more costs a seventh of what eight cost beyond one."
+	"checks, transaction, publication, acknowledgements, answer. An edge more costs what these cost beyond one, by the edges beyond one."
 
 // joined is a fleet whose edges join by and by.
 type joined struct {

@@ -2,6 +2,8 @@ package l1
 
 import (
 	"fmt"
+	"math"
+	"math/bits"
 	"runtime"
 	"testing"
 
@@ -57,6 +59,22 @@ func TestReplaceIsForWhatIsHeld(t *testing.T) {
 	c.Replace(hash, entry("a", 6))
 	if got := c.Entry(hash); got.AsOf != 6 || got.Key.Code != "a" {
 		t.Errorf("got %+v, want a at position 6", got)
+	}
+}
+
+func TestCountersFillThePowersOfTwoThatTheyTake(t *testing.T) {
+	t.Parallel()
+	for _, size := range []int64{0, 1, 1 << 20, 1<<20 + 1, 64 << 20, 100_000_000, 256 << 20, 3 << 30} {
+		advised := max(size/512, 1000) * 10
+		n := counters(size)
+		if n < advised*8/10 || n > advised*17/10 {
+			t.Errorf("%d bytes: got %d counters, ten for an entry are %d", size, n, advised)
+		}
+		room := int64(1) << bits.Len64(uint64(n)) // of counters
+		filter := float64(n) * -math.Log(0.01) / (math.Ln2 * math.Ln2)
+		if filter > float64(8*room) || filter < 7.99*float64(room) {
+			t.Errorf("%d bytes: the filter of %d counters takes %.0f bits, want nearly %d", size, n, filter, 8*room)
+		}
 	}
 }
 
