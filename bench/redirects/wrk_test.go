@@ -113,7 +113,7 @@ func runWrk(ctx context.Context, conns int, lasting time.Duration, args []string
 		return load.Result{}, &services.MissingError{Program: "wrk", Package: "wrk"}
 	}
 	seconds := strconv.Itoa(int(math.Ceil(lasting.Seconds())))
-	cmd := exec.CommandContext(ctx, program, append([]string{"-t1", "-c" + strconv.Itoa(conns), "-d" + seconds + "s", "--timeout", "30s"}, args...)...) //nolint:gosec // this package's own words
+	cmd := exec.CommandContext(ctx, program, append([]string{"-t1", "-c" + strconv.Itoa(conns), "-d" + seconds + "s", "--timeout", "30s"}, args...)...)
 	said, err := cmd.CombinedOutput()
 	if err != nil {
 		return load.Result{}, fmt.Errorf("%s: %w:\n%s", cmd, err, said)
