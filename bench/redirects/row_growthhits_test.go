@@ -21,6 +21,9 @@ type grownHits struct{ closed, open Turn }
 func (h grownHits) cpu() float64 { return h.closed.PerAnswer() }
 func (h grownHits) p50() float64 { return h.open.Quantile(0.5) }
 
+// late is the median of what requests of the open loop went out late by, in microseconds.
+func (h grownHits) late() float64 { return p50(h.open.Late) }
+
 // fromL1 is the share of the answers that came from there, in percent.
 func (h grownHits) fromL1() float64 {
 	return 100 * float64(h.open.Classes[FromL1].Times.N()) / float64(h.open.Answers)
@@ -73,7 +76,7 @@ func (g *growing) hits(t *testing.T) {
 			Values: []measure.Value{
 				of("CPU", "µs", grownHits.cpu), against(fmt.Sprintf("CPU against %d links", fewest), grownHits.cpu),
 				of("p50", "µs", grownHits.p50), against(fmt.Sprintf("p50 against %d links", fewest), grownHits.p50),
-				of("from L1", "%", grownHits.fromL1),
+				of("late p50", "µs", grownHits.late), of("from L1", "%", grownHits.fromL1),
 			},
 		})
 	}
