@@ -146,7 +146,7 @@ func (j *joined) turns(t *testing.T, rounds int) (turns []joinedTurn) {
 	for round := range rounds + 1 {
 		jobs := int(j.lasting / j.every)
 		before := j.charged(t)
-		j.pace(t, 1, j.lasting, func(int) error { return nil })
+		fleet.Pass(t, j.lasting)
 		between := j.charged(t)
 		j.pace(t, jobs, j.every, func(job int) error { return j.change(t.Context(), api, job) })
 		turn := joinedTurn{idle: between.minus(before), busy: j.charged(t).minus(between), lasting: j.lasting, changes: jobs}

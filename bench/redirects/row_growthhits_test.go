@@ -12,7 +12,11 @@ import (
 // leisure is a rate at which every edge has time between two requests, a second.
 const leisure = 10_000
 
-const growthHitsMethod = "One edge for each number of links, whose L1 has room for all of them and was seen to hold 99.9 %%; every link is asked for as often as the others, each turn with %d requests drawn anew, over %d connections; limiter async, clicks on. " +
+// drawn is how many links are asked for in a turn at most: many more than a processor's caches hold, and few enough for
+// their clicks to be applied within seconds, a row in PostgreSQL each.
+const drawn = 20_000
+
+const growthHitsMethod = "One edge for each number of links, whose L1 has room for all of them and was seen to hold 99.9 %%; every link is as likely as the others to be among the %d that are drawn anew for each turn and asked for over and over, over %d connections; limiter async, clicks on. " +
 	"CPU in a closed loop, p50 in an open one at %d requests a second; %d turns of %s of each after one that is left out." + growthMethod
 
 // grownHits are a turn of an edge in both loops.
@@ -31,7 +35,7 @@ func (h grownHits) fromL1() float64 {
 
 // hits measures what redirects from L1 cost and take with more links, against the fewest.
 func (g *growing) hits(t *testing.T) {
-	rounds, lasting, n := g.Times(1, 5), g.Lasting(50*time.Millisecond, 2*time.Second), g.Times(500, 100_000)
+	rounds, lasting, n := g.Times(1, 5), g.Lasting(50*time.Millisecond, 2*time.Second), g.Times(500, drawn)
 	rate, clients := float64(g.Times(500, leisure)), g.Times(4, conns)
 	var edges []*Candidate
 	for _, c := range g.fleets {

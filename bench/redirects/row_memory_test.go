@@ -32,6 +32,7 @@ const memoryMethod = "%d links with codes of 9 characters and targets of %d, cop
 func (c *cold) memory(t *testing.T) {
 	target := len(c.links[0].Target)
 	large, small := c.anew(t, 0), c.anew(t, 1)
+	c.AwaitShipped(t) // what they still have of clicks is no link's
 	aside := (large.LiveHeap(t) - small.LiveHeap(t)) / float64(len(c.links))
 	before := large.LiveHeap(t)
 	held := c.fillL1(t)

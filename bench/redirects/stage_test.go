@@ -102,12 +102,15 @@ func (s *stage) clicksApplied(t *testing.T) func(answers int) {
 	clicks := s.Origins[0].Metric(t, metric)
 	return func(answers int) {
 		clicks += float64(answers)
-		fleet.Await(t, "the clicks are applied", func() error {
-			if applied := s.Origins[0].Metric(t, metric); applied < clicks {
-				return fmt.Errorf("got %v, want %v", applied, clicks)
-			}
-			return nil
-		})
+		for applied := s.Origins[0].Metric(t, metric); applied < clicks; {
+			before := applied // a hundred thousand links take their time: it is standing still that fails
+			fleet.Await(t, "more clicks are applied", func() error {
+				if applied = s.Origins[0].Metric(t, metric); applied <= before {
+					return fmt.Errorf("got %v, want %v", applied, clicks)
+				}
+				return nil
+			})
+		}
 	}
 }
 
