@@ -125,8 +125,12 @@ admin: servers build ## what calls of the admin API take with a thousand links a
 	WAYPOST_ADMIN_LINKS='$(LINKS)' deploy/measure.sh admin '$(ROWS)'
 
 .PHONY: redirects
-redirects: servers peers node build ## what a redirect costs and how long it takes, beside nginx, HAProxy, Varnish and others (ROWS=group/row; FULL=1: growth up to ten million links); results in bench/results/
+redirects: servers peers node wrk build ## what a redirect costs and how long it takes, beside nginx, HAProxy, Varnish and others (ROWS=group/row; FULL=1: growth up to ten million links); results in bench/results/
 	WAYPOST_REDIRECTS_TEN='$(FULL)' deploy/measure.sh redirects '$(ROWS)'
+
+.PHONY: howfast
+howfast: ## put the figures of bench/results/redirects.json into README.md, and draw bench/results/redirects.svg
+	go run waypost/bench/howfast -report bench/results/redirects.json -readme README.md -chart bench/results/redirects.svg
 
 .PHONY: benchstat
 benchstat: $(TOOLS)/benchstat-$(BENCHSTAT_VERSION)/benchstat ## compare two bench results: OLD=file NEW=file

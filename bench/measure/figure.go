@@ -1,7 +1,6 @@
 package measure
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -86,16 +85,33 @@ func (f *Figure) barred() bool {
 	return false
 }
 
+// String is what was measured, in words: the number, and between which it was in turns.
+func (v Value) String() string {
+	text := quantity(v.Got, v.Unit)
+	if len(v.Turns) > 1 {
+		text += " (" + quantity(slices.Min(v.Turns), "") + " to " + quantity(slices.Max(v.Turns), "") + ")"
+	}
+	return text
+}
+
+// Bound is the value's bar in words, "" where there is none.
+func (v Value) Bound() string {
+	switch {
+	case v.Bar == nil:
+		return ""
+	case v.Bar.Least:
+		return "≥ " + quantity(v.Bar.Of, v.Unit)
+	default:
+		return "≤ " + quantity(v.Bar.Of, v.Unit)
+	}
+}
+
 // bars is what the figure should be, in words.
 func (f *Figure) bars() string {
 	var all []string
 	for _, v := range f.Values {
-		switch {
-		case v.Bar == nil:
-		case v.Bar.Least:
-			all = append(all, fmt.Sprintf("%s ≥ %s", v.Name, quantity(v.Bar.Of, v.Unit)))
-		default:
-			all = append(all, fmt.Sprintf("%s ≤ %s", v.Name, quantity(v.Bar.Of, v.Unit)))
+		if v.Bar != nil {
+			all = append(all, v.Name+" "+v.Bound())
 		}
 	}
 	return strings.Join(all, ", ")
@@ -105,11 +121,7 @@ func (f *Figure) bars() string {
 func (f *Figure) measured() string {
 	var all []string
 	for _, v := range f.Values {
-		text := v.Name + " " + quantity(v.Got, v.Unit)
-		if len(v.Turns) > 1 {
-			text += " (" + quantity(slices.Min(v.Turns), "") + " to " + quantity(slices.Max(v.Turns), "") + ")"
-		}
-		all = append(all, text)
+		all = append(all, v.Name+" "+v.String())
 	}
 	return strings.Join(all, ", ")
 }

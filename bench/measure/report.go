@@ -21,6 +21,19 @@ type Report struct {
 	Figures  []Figure  `json:"figures"`
 }
 
+// Load reads a report that Save wrote as Name.json.
+func Load(path string) (*Report, error) {
+	data, err := os.ReadFile(path) //nolint:gosec // the caller's own file
+	if err != nil {
+		return nil, err
+	}
+	r := new(Report)
+	if err := json.Unmarshal(data, r); err != nil {
+		return nil, fmt.Errorf("report %s: %w", path, err)
+	}
+	return r, nil
+}
+
 // Save writes Name.json, and Name.md made from it, into a folder.
 func (r *Report) Save(dir string) error {
 	data, err := json.MarshalIndent(r, "", "  ")

@@ -1,7 +1,6 @@
 package measure
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -44,12 +43,8 @@ func TestAReportSaysWhatWasMissed(t *testing.T) {
 			t.Errorf("the report lacks %q:\n%s", want, text)
 		}
 	}
-	data, err := os.ReadFile(filepath.Join(dir, "positions.json"))
+	back, err := Load(filepath.Join(dir, "positions.json"))
 	if err != nil {
-		t.Fatal(err)
-	}
-	var back Report
-	if err := json.Unmarshal(data, &back); err != nil {
 		t.Fatal(err)
 	}
 	if back.Commit != "abc" || len(back.Figures) != 6 || back.Figures[1].Values[1].Got != 10.4999 || back.Machine.Cores < 1 {

@@ -37,12 +37,17 @@ func TestRedirects(t *testing.T) {
 		m.beside(t)
 		t.Run("create", m.creates)
 	})
+	t.Run("edges", func(t *testing.T) {
+		m.beside(t)
+		t.Run("origin", m.edgesAtOrigin)
+	})
 	t.Run("growth", func(t *testing.T) {
 		m.beside(t)
 		g := m.growing(t, m.sizes())
 		t.Run("times", g.times)
 		t.Run("classic", g.million().classic)
 		t.Run("memory", g.million().memory)
+		t.Run("hits", g.hits)
 	})
 }
 

@@ -37,6 +37,7 @@ func (s *stage) hits(t *testing.T, links []fleet.Link) {
 	for _, share := range []float64{0.2, 0.5} {
 		s.open(t, candidates, closed, share, len(links))
 	}
+	s.byWrk(t, candidates, len(links))
 }
 
 // codes is a number of them, in words.

@@ -45,6 +45,7 @@ type cold struct {
 	near, far *peers.Peer // bare servers on the edges' core and on the origin's
 	trips     *roundTrips
 	from      int // which link the next turn begins with
+	inL1      int // how many links the first edge was seen to hold
 }
 
 func (m *measuring) cold(t *testing.T, links int, first map[string]string) *cold {

@@ -41,6 +41,7 @@ func (c *Change) Entry() (e *Entry, ok bool, err error) {
 	if err := r.end(); err != nil {
 		return nil, false, err
 	}
+	e.settle()
 	return e, true, nil
 }
 

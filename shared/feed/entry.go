@@ -2,7 +2,9 @@ package feed
 
 import (
 	"encoding/binary"
+	"strings"
 	"time"
+	"unsafe"
 
 	"waypost/shared/link"
 )
@@ -32,10 +34,13 @@ type Entry struct {
 
 // Body is the part of an entry that a change carries: the link itself. Epoch,
 // position and key stand in the change around it.
+//
+// The fields of a byte or two stand together and fill one word: a million entries
+// in memory have a million paddings.
 type Body struct {
-	State      State
 	LinkID     uint64
 	Status     uint16
+	State      State
 	Query      link.Query
 	Suffix     link.Suffix
 	Class      link.Class
@@ -74,11 +79,33 @@ func (e *Entry) Newer(old *Entry) bool {
 // Timed reports whether the entry means one thing now and another later.
 func (e *Entry) Timed() bool { return e.State == Enabled && (e.StartsAt != 0 || e.ExpiresAt != 0) }
 
-// Size is the memory an entry holds, in bytes: the struct and its one shared
-// string.
+// Size is the memory an entry holds that was parsed, in bytes: the struct and its
+// one shared string, each in a slot as the allocator has them, of which the
+// string's is by up to an eighth too large.
 func (e *Entry) Size() int {
-	const fixed = 224
-	return fixed + len(e.Key.Domain) + len(e.Key.Code) + len(e.Target) + len(e.ExpiredURL) + len(e.Sites)
+	const fixed = 160
+	n := e.lengths()
+	return fixed + n + n/16
+}
+
+// lengths is that of all strings of the entry together.
+func (e *Entry) lengths() int {
+	return len(e.Key.Domain) + len(e.Key.Code) + len(e.Target) + len(e.ExpiredURL) + len(e.Sites)
+}
+
+// settle gives the entry's strings one memory of their own, of no more than they
+// need: an entry lives for long, and must not keep what it was parsed from.
+func (e *Entry) settle() {
+	var all strings.Builder
+	all.Grow(e.lengths())
+	own := []*string{&e.Key.Domain, &e.Key.Code, &e.Target, &e.ExpiredURL, &e.Sites}
+	for _, s := range own {
+		all.WriteString(*s)
+	}
+	rest := all.String()
+	for _, s := range own {
+		*s, rest = rest[:len(*s)], rest[len(*s):]
+	}
 }
 
 // Append appends the entry's bytes: format, epoch and asof (big-endian at
@@ -93,10 +120,10 @@ func (e *Entry) Append(dst []byte) []byte {
 	return e.Body.Append(dst)
 }
 
-// ParseEntry reads what Append wrote. Bytes are copied once; the entry's strings
-// share that copy, or the string. The error is ErrFormat.
+// ParseEntry reads what Append wrote. Of b the entry keeps nothing; its strings
+// share one memory. The error is ErrFormat.
 func ParseEntry[B []byte | string](b B) (*Entry, error) {
-	r := reader{s: string(b)}
+	r := reader{s: view(b)}
 	if r.u8() != format {
 		return nil, ErrFormat
 	}
@@ -106,7 +133,19 @@ func ParseEntry[B []byte | string](b B) (*Entry, error) {
 	if err := r.end(); err != nil {
 		return nil, err
 	}
+	e.settle()
 	return e, nil
+}
+
+// view is b as a string that holds only as long as b is not written to.
+func view[B []byte | string](b B) string {
+	switch b := any(b).(type) {
+	case string:
+		return b
+	case []byte:
+		return unsafe.String(unsafe.SliceData(b), len(b)) //nolint:gosec // what is read of it is copied before b is the caller's again
+	}
+	return ""
 }
 
 // Append appends the body's bytes, as they stand in an entry and in a change.

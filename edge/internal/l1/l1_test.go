@@ -1,8 +1,10 @@
 package l1
 
 import (
+	"fmt"
+	"math"
+	"math/bits"
 	"runtime"
-	"strconv"
 	"testing"
 
 	"waypost/shared/feed"
@@ -60,31 +62,63 @@ func TestReplaceIsForWhatIsHeld(t *testing.T) {
 	}
 }
 
-// The bound is on what the process really holds, not on a sum of estimates.
+func TestCountersFillThePowersOfTwoThatTheyTake(t *testing.T) {
+	t.Parallel()
+	for _, size := range []int64{0, 1, 1 << 20, 1<<20 + 1, 64 << 20, 100_000_000, 256 << 20, 3 << 30} {
+		advised := max(size/512, 1000) * 10
+		n := counters(size)
+		if n < advised*8/10 || n > advised*17/10 {
+			t.Errorf("%d bytes: got %d counters, ten for an entry are %d", size, n, advised)
+		}
+		room := int64(1) << bits.Len64(uint64(n)) // of counters
+		filter := float64(n) * -math.Log(0.01) / (math.Ln2 * math.Ln2)
+		if filter > float64(8*room) || filter < 7.99*float64(room) {
+			t.Errorf("%d bytes: the filter of %d counters takes %.0f bits, want nearly %d", size, n, filter, 8*room)
+		}
+	}
+}
+
+// parsed is an entry as it comes from another tier, with memory of its own.
+func parsed(t *testing.T, i int) *feed.Entry {
+	t.Helper()
+	e := entry(fmt.Sprintf("c%08x", i), 1)
+	e.Target = fmt.Sprintf("https://example.com/somewhere/to/go/%07d?with=a&query=b", i)
+	e, err := feed.ParseEntry(e.Append(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// The bound is on what the process really holds, not on a sum of estimates. The
+// maps double as they grow, so one size says little.
 func TestTheByteBoundHolds(t *testing.T) {
-	const bound = 8 << 20
 	heap := func() int64 {
 		var m runtime.MemStats
 		runtime.GC()
 		runtime.ReadMemStats(&m)
 		return int64(m.HeapAlloc)
 	}
-	before := heap()
-	c := newCache(t, bound)
-	for i := range 100_000 {
-		code := "code" + strconv.Itoa(i)
-		c.Store(link.Key{Code: code}.Hash(), entry(code, 1))
-		if i%1000 == 0 {
-			c.Wait()
+	for _, bound := range []int64{8 << 20, 12 << 20, 16 << 20, 24 << 20, 64 << 20} {
+		before := heap()
+		c := newCache(t, bound)
+		entries := int(bound / 400) // more than fit
+		for i := range entries {
+			e := parsed(t, i)
+			c.Store(e.Key.Hash(), e)
+			if i%1000 == 0 {
+				c.Wait()
+			}
 		}
+		c.Wait()
+		held := heap() - before
+		t.Logf("%d MiB: holds %.1f MiB", bound>>20, float64(held)/(1<<20))
+		if held > bound*102/100 {
+			t.Errorf("holds %d KiB, the bound is %d KiB", held>>10, bound>>10)
+		}
+		if held < bound*3/4 {
+			t.Errorf("holds %d KiB, which makes little use of %d KiB", held>>10, bound>>10)
+		}
+		runtime.KeepAlive(c)
 	}
-	c.Wait()
-	held := heap() - before
-	if held > bound*11/10 {
-		t.Errorf("holds %d MiB, the bound is %d MiB", held>>20, bound>>20)
-	}
-	if held < bound/2 {
-		t.Errorf("holds %d MiB, which makes little use of %d MiB", held>>20, bound>>20)
-	}
-	runtime.KeepAlive(c)
 }
