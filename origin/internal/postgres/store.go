@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"waypost/origin/internal/links"
 	"waypost/shared/feed"
 )
 
@@ -24,11 +25,14 @@ type Store struct {
 	keepHours  time.Duration // for how long clicks are kept by the hour
 	keepPast   time.Duration // for how long histories are kept
 	reach      reach         // of lists
+	lanes      lanes         // of writes
 	loads      atomic.Uint64
 	counted    struct{ stretches, clicks, repeated, moved atomic.Uint64 }
 	damages    *damages
 
-	config atomic.Pointer[feed.Config] // as it was last asked for; nil before
+	keys    *joint[string, links.APIKey]
+	configs *joint[int, position]       // of the config shard
+	config  atomic.Pointer[feed.Config] // as it was last asked for; nil before
 }
 
 const (
@@ -69,6 +73,8 @@ func connect(ctx context.Context, cfg Config, poolConfig *pgxpool.Config) (*Stor
 		keepPast:  or(cfg.HistoryRetention, defaultHistoryRetention),
 		reach:     reach{near: nearLinks, far: farLinks, only: onlyLinks},
 	}
+	s.keys = newJoint(min(keyTimeout, s.timeout), s.readKeys)
+	s.configs = newJoint(s.timeout, s.readPositions)
 	for _, p := range []struct {
 		place  **pgxpool.Pool
 		config *pgxpool.Config
