@@ -32,6 +32,9 @@ func (s *Store) Config(ctx context.Context) (*feed.Config, error) {
 	return cfg, nil
 }
 
+// KnownConfig is what Config returned last; nil before it was called.
+func (s *Store) KnownConfig() *feed.Config { return s.config.Load() }
+
 // position is where a shard stands.
 type position struct{ epoch, seq uint64 }
 

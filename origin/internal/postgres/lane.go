@@ -18,7 +18,7 @@ const (
 	// link costs PostgreSQL 350 µs of a processor in one lane, 480 in two, 670 in
 	// four. Two, because one would have a single connection do all the work, and
 	// every write wait for it.
-	laneShards = 32
+	laneShards = groupShards
 
 	// maxTogether is the most jobs of one transaction of a lane.
 	maxTogether = 64

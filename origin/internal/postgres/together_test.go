@@ -115,3 +115,50 @@ func TestAShardThatSomebodyHoldsKeepsNoWriteOfAnotherOne(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatWasJudgedByAnOlderConfigIsNotWritten(t *testing.T) {
+	t.Parallel()
+	s := newStore(t)
+	under := func(code string, cfg *feed.Config) links.Mutation {
+		m := create(link.Key{Code: code}, content("https://a.example/"))
+		m.Under = links.Position{Epoch: cfg.Epoch, Shard: feed.ConfigShard, Seq: cfg.Seq}
+		return m
+	}
+	if s.KnownConfig() != nil {
+		t.Error("a config is known that nobody asked for")
+	}
+	older, err := s.Config(t.Context())
+	if err != nil {
+		t.Fatalf("Config: %v", err)
+	}
+	if known := s.KnownConfig(); known != older {
+		t.Errorf("known is %+v, want what was asked for: %+v", known, older)
+	}
+	mustWrite(t, s, under("before", older))
+	mustSetRow(t, s, "row", "{}")
+	if known := s.KnownConfig(); known != older {
+		t.Errorf("known is %+v, want what was asked for: %+v", known, older)
+	}
+	for name, m := range map[string]links.Mutation{"a position": under("after", older), "a link to reuse": func() links.Mutation {
+		m := random(content("https://a.example/"))
+		m.Reuse = true
+		m.Under = under("", older).Under
+		return m
+	}()} {
+		if res := write(t, s, m); !errors.Is(res.Err, links.ErrConfigMoved) || res.Change != nil {
+			t.Errorf("%s: %+v, want ErrConfigMoved", name, res)
+		}
+	}
+	newer, err := s.Config(t.Context())
+	if err != nil {
+		t.Fatalf("Config: %v", err)
+	}
+	mustWrite(t, s, under("after", newer))
+	if _, err := s.BumpEpoch(t.Context()); err != nil {
+		t.Fatalf("BumpEpoch: %v", err)
+	}
+	if res := write(t, s, under("later", newer)); !errors.Is(res.Err, links.ErrConfigMoved) {
+		t.Errorf("a position of an older epoch: %+v, want ErrConfigMoved", res)
+	}
+	checkPositions(t, s)
+}

@@ -27,6 +27,7 @@ type transaction struct {
 	brief bool // it gives up soon where it has to wait for a lock
 
 	epoch    uint64
+	config   uint64         // last position of the config shard
 	now      time.Time      // PostgreSQL's clock, read under the locks
 	heads    map[int]uint64 // last positions, moved on as jobs take theirs
 	held     map[link.Key]*held
@@ -73,6 +74,10 @@ func (s *Store) run(ctx context.Context, t *transaction) error {
 // index, however many; the planner would look at the values anew in every
 // transaction, which takes it longer than to find the rows of a few links.
 const keepPlans = `SET LOCAL plan_cache_mode = force_generic_plan`
+
+// readMoment is readEpoch with the position of the config shard, of which only
+// its writers wait for the lock.
+const readMoment = `SELECT n, clock_timestamp(), (SELECT seq FROM shard_head WHERE shard = $1) FROM epoch`
 
 // idle is the state of a connection on which no transaction is open.
 const idle = 'I'
@@ -130,10 +135,10 @@ func (t *transaction) queueReads(b *pgx.Batch) {
 		return err
 	})
 	t.queueDomains(b)
-	b.Queue(readEpoch).QueryRow(func(row pgx.Row) error {
-		var epoch int64
-		err := row.Scan(&epoch, &t.now)
-		t.epoch, t.now = unsigned(epoch), t.now.UTC()
+	b.Queue(readMoment, feed.ConfigShard).QueryRow(func(row pgx.Row) error {
+		var epoch, config int64
+		err := row.Scan(&epoch, &t.now, &config)
+		t.epoch, t.config, t.now = unsigned(epoch), unsigned(config), t.now.UTC()
 		return err
 	})
 	// Whatever the planner knows of the table, which may have been empty when it
@@ -173,6 +178,10 @@ func (t *transaction) decide() (*pgx.Batch, error) {
 	for _, j := range t.jobs {
 		if r, done := t.answered[j]; done {
 			t.outcome[j] = r
+			continue
+		}
+		if u := j.m.Under; u != (links.Position{}) && (u.Epoch != t.epoch || u.Seq != t.config) {
+			t.outcome[j] = links.Result{Err: links.ErrConfigMoved}
 			continue
 		}
 		if r := t.reusable[j]; r != nil && r.found() {
