@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -18,14 +19,14 @@ const (
 	// link costs PostgreSQL 350 µs of a processor in one lane, 480 in two, 670 in
 	// four. Two, because one would have a single connection do all the work, and
 	// every write wait for it.
-	laneShards = groupShards
+	laneShards = 32
 
 	// maxTogether is the most jobs of one transaction of a lane.
 	maxTogether = 64
 
-	// briefLocks bounds the wait of a transaction of several jobs for a lock, which
-	// is of no business to most of them. Alone they wait as long as a write may.
-	briefLocks = `SET LOCAL lock_timeout = '250ms'`
+	// briefWait bounds the wait of a transaction of several jobs for a lock, which
+	// is no business of most of them. Alone they wait as long as a write may.
+	briefWait = 250 * time.Millisecond
 
 	lockTimeout, statementTimeout = "55P03", "57014"
 

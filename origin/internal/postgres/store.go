@@ -26,6 +26,7 @@ type Store struct {
 	keepPast   time.Duration // for how long histories are kept
 	reach      reach         // of lists
 	lanes      lanes         // of writes
+	briefWait  time.Duration // of a transaction of a lane for a lock
 	loads      atomic.Uint64
 	counted    struct{ stretches, clicks, repeated, moved atomic.Uint64 }
 	damages    *damages
@@ -68,6 +69,7 @@ func connect(ctx context.Context, cfg Config, poolConfig *pgxpool.Config) (*Stor
 	maps.Copy(clickConfig.ConnConfig.RuntimeParams, ingestParams(ingest))
 	s := &Store{
 		timeout: cfg.statementTimeout() + answerTime, ingestTime: ingest + answerTime,
+		briefWait: min(briefWait, or(cfg.LockTimeout, defaultLockTimeout)),
 		damages:   newDamages(cfg.Logger),
 		keepHours: or(cfg.ClickHours, defaultClickHours),
 		keepPast:  or(cfg.HistoryRetention, defaultHistoryRetention),

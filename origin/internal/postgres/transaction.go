@@ -24,7 +24,7 @@ var errRaced = errors.New("a link was written past the locks")
 // and what it is going to write.
 type transaction struct {
 	jobs  []*job
-	brief bool // it gives up soon where it has to wait for a lock
+	locks time.Duration // longest wait for one; 0: as long as a write may wait
 
 	epoch    uint64
 	config   uint64         // last position of the config shard
@@ -86,8 +86,8 @@ func (t *transaction) carryOut(ctx context.Context, conn *pgxpool.Conn) error {
 	b := &pgx.Batch{}
 	b.Queue(`BEGIN`)
 	b.Queue(keepPlans)
-	if t.brief {
-		b.Queue(briefLocks)
+	if t.locks > 0 {
+		b.Queue(`SET LOCAL lock_timeout = ` + millis(t.locks))
 	}
 	t.queueReads(b)
 	if err := conn.SendBatch(ctx, b).Close(); err != nil {

@@ -185,20 +185,23 @@ func (s *Store) writeTurn(ctx context.Context, group []*job) (collided []*job, e
 
 // writeTogether is writeGroup for jobs of different callers.
 func (s *Store) writeTogether(ctx context.Context, group []*job) (collided []*job, err error) {
-	return s.attempt(ctx, group, len(group) > 1)
+	if len(group) > 1 {
+		return s.attempt(ctx, group, s.briefWait)
+	}
+	return s.attempt(ctx, group, 0)
 }
 
 // writeGroup settles the jobs of a group, but for those it returns: their
 // generated code was taken and they need another one. After an error,
 // link.ErrUnavailable, some may be settled and others not.
 func (s *Store) writeGroup(ctx context.Context, group []*job) (collided []*job, err error) {
-	return s.attempt(ctx, group, false)
+	return s.attempt(ctx, group, 0)
 }
 
-// attempt is writeGroup, which may be brief about the wait for locks.
-func (s *Store) attempt(ctx context.Context, group []*job, brief bool) (collided []*job, err error) {
+// attempt is writeGroup with a longest wait for a lock; 0: as long as a write may.
+func (s *Store) attempt(ctx context.Context, group []*job, locks time.Duration) (collided []*job, err error) {
 	for range maxAttempts {
-		t := &transaction{jobs: group, brief: brief}
+		t := &transaction{jobs: group, locks: locks}
 		if err = s.run(ctx, t); err == nil {
 			return t.settle(), nil
 		}
