@@ -153,7 +153,13 @@ func carry(ctx context.Context, group []*waiter, write func(context.Context, []*
 	err := errNoVerdict
 	collided := make(map[*job]bool)
 	of := func(w *waiter) verdict {
-		return verdict{alone: len(group) > 1 && inVain(err), collided: collided[w.job], err: err}
+		switch {
+		case w.job.done: // before what failed
+			return verdict{}
+		case collided[w.job], w.job.key.Code == "":
+			return verdict{collided: true}
+		}
+		return verdict{alone: len(group) > 1 && inVain(err), err: err}
 	}
 	defer func() {
 		for _, w := range group[1:] {

@@ -231,3 +231,23 @@ func TestAGroupThatTheServerGaveUpIsWrittenOneByOne(t *testing.T) {
 		})
 	}
 }
+
+func TestWhatWasDoneBeforeAGroupWasGivenUpIsNotDoneAgain(t *testing.T) {
+	t.Parallel()
+	vain := &pgconn.PgError{Code: "55P03"}
+	jobs := make([]*job, 3)
+	group := make([]*waiter, len(jobs))
+	for i := range jobs {
+		jobs[i] = &job{key: link.Key{Code: strconv.Itoa(i)}, m: &links.Mutation{}, res: &links.Result{}}
+		group[i] = &waiter{job: jobs[i], told: make(chan verdict, 1)}
+	}
+	first := carry(t.Context(), group, func(context.Context, []*job) ([]*job, error) {
+		jobs[0].settle(links.Result{})
+		jobs[1].key.Code = "" // taken
+		return nil, vain
+	})
+	got := []verdict{first, <-group[1].told, <-group[2].told}
+	if want := []verdict{{}, {collided: true}, {alone: true, err: vain}}; !reflect.DeepEqual(got, want) {
+		t.Errorf("verdicts %+v, want %+v", got, want)
+	}
+}
