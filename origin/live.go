@@ -143,7 +143,7 @@ func (o *origin) service(store *postgres.Store, fleet *fleet, generators *codes.
 		return nil, err
 	}
 	return links.New(links.Deps{
-		Store: store, Purges: store, Config: store, Records: store, Codes: generators,
+		Store: store, Purges: store, Config: store, Known: store, Records: store, Codes: generators,
 		Publisher: o.publisher, Barrier: fleet.barrier,
 		PublicHost: publicHost(public), Schemes: o.cfg.Schemes,
 	}), nil

@@ -7,7 +7,7 @@ type Point string
 
 // The points.
 const (
-	BeforeCommit  Point = "before-commit"  // the origin has sent all of a write but its COMMIT
+	BeforeCommit  Point = "before-commit"  // the origin knows all of a write and has not sent its COMMIT
 	BeforePublish Point = "before-publish" // a write is committed, and nobody has been told
 	BeforeAnswer  Point = "before-answer"  // the edges that were waited for have the change, who wrote it knows nothing
 	EntryRead     Point = "entry-read"     // the origin has read what a fill is to bring, and holds the key's lock

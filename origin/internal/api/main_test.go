@@ -110,7 +110,7 @@ func serverOn(t *testing.T, databaseURL string) *server {
 	})
 	hold(t, snowflake)
 	service := links.New(links.Deps{
-		Store: store, Purges: store, Config: store, Records: store, Codes: codes.New(snowflake, codes.NewCounter(store)),
+		Store: store, Purges: store, Config: store, Known: store, Records: store, Codes: codes.New(snowflake, codes.NewCounter(store)),
 		Publisher: s.published, Barrier: s.barrier, PublicHost: "wp.example",
 	})
 	s.config = api.Config{

@@ -15,6 +15,9 @@ var ErrInUse = errors.New("domain has links")
 // where all rows have as many as they may.
 var ErrFull = errors.New("there are as many as there may be")
 
+// ErrConfigMoved refuses a mutation that was made under an older config.
+var ErrConfigMoved = errors.New("config has changed meanwhile")
+
 // ConfigRow is a row of the config shard.
 type ConfigRow struct {
 	Name           string
@@ -55,6 +58,14 @@ type configStore interface {
 	ConfigRows(ctx context.Context, prefix, after string, limit int) ([]ConfigRow, error)
 	// WriteConfig is for different rows, at most MaxConfigWrite.
 	WriteConfig(ctx context.Context, ms []ConfigMutation) ([]ConfigResult, error)
+}
+
+// configMemory spares creations a read: they are held against what was read last,
+// and against its position when they are written.
+type configMemory interface {
+	// KnownConfig is the config as it was last asked for, nil before; whoever asks
+	// may not change it.
+	KnownConfig() *feed.Config
 }
 
 // writeConfig commits the mutations and tells edges. Like write it goes on

@@ -28,7 +28,29 @@ type Outcome struct {
 // look at the store, or else with those that do; ErrOwner; link.ErrTaken;
 // ErrNoCode; link.ErrUnavailable.
 func (s *Service) Create(ctx context.Context, c Caller, in *Input, ack Ack) (Written, error) {
-	outcomes, receipt, err := s.Bulk(ctx, c, []*Input{in}, ack)
+	ins := []*Input{in}
+	if h, known := s.knownHosts(); known {
+		outcomes, receipt, err := s.create(ctx, c, ins, h, ack)
+		if err != nil || !doubtful(outcomes[0].Err) {
+			return one(outcomes, receipt, err)
+		}
+	}
+	h, err := s.hosts(ctx)
+	if err != nil {
+		return Written{}, err
+	}
+	return one(s.create(ctx, c, ins, h, ack))
+}
+
+// doubtful reports an error that may come of a config which is not the one of
+// now.
+func doubtful(err error) bool {
+	_, invalid := errors.AsType[*link.InvalidError](err)
+	return invalid || errors.Is(err, ErrConfigMoved)
+}
+
+// one is what became of the only input.
+func one(outcomes []Outcome, receipt Receipt, err error) (Written, error) {
 	if err != nil {
 		return Written{}, err
 	}
@@ -43,11 +65,16 @@ func (s *Service) Create(ctx context.Context, c Caller, in *Input, ack Ack) (Wri
 // itself; outcomes are in the order of inputs. Edges are waited for once, for all
 // of them. The error is that of all, ErrOtherRequest among them.
 func (s *Service) Bulk(ctx context.Context, c Caller, ins []*Input, ack Ack) ([]Outcome, Receipt, error) {
-	answered, err := s.answered(ctx, ins)
+	h, err := s.hosts(ctx)
 	if err != nil {
 		return nil, Receipt{}, err
 	}
-	h, err := s.hosts(ctx)
+	return s.create(ctx, c, ins, h, ack)
+}
+
+// create is Bulk under a config.
+func (s *Service) create(ctx context.Context, c Caller, ins []*Input, h hosts, ack Ack) ([]Outcome, Receipt, error) {
+	answered, err := s.answered(ctx, ins)
 	if err != nil {
 		return nil, Receipt{}, err
 	}
@@ -101,7 +128,7 @@ func (s *Service) creation(c Caller, in *Input, h hosts) (Mutation, error) {
 		return Mutation{}, err
 	}
 	generated := key.Code == ""
-	m := Mutation{Key: key, Once: in.Once, By: c.Key, Merge: func(old *link.Link, now time.Time) (*link.Link, error) {
+	m := Mutation{Key: key, Once: in.Once, By: c.Key, Under: h.under, Merge: func(old *link.Link, now time.Time) (*link.Link, error) {
 		return in.create(old, r, now, generated)
 	}}
 	if generated {

@@ -19,6 +19,7 @@ var ErrDomain = fmt.Errorf("domain is not registered: %w", link.ErrNotFound)
 type hosts struct {
 	config  *feed.Config
 	targets targets
+	under   Position // of the config, where it may be an older one; else zero
 }
 
 func (s *Service) hosts(ctx context.Context) (hosts, error) {
@@ -26,8 +27,27 @@ func (s *Service) hosts(ctx context.Context) (hosts, error) {
 	if err != nil {
 		return hosts{}, err
 	}
+	return s.hostsOf(cfg), nil
+}
+
+// knownHosts are those of the config as it was when it was last asked for. What
+// is written under them is written only if they are those of now.
+func (s *Service) knownHosts() (h hosts, known bool) {
+	if s.known == nil {
+		return hosts{}, false
+	}
+	cfg := s.known.KnownConfig()
+	if cfg == nil {
+		return hosts{}, false
+	}
+	h = s.hostsOf(cfg)
+	h.under = Position{Epoch: cfg.Epoch, Shard: feed.ConfigShard, Seq: cfg.Seq}
+	return h, true
+}
+
+func (s *Service) hostsOf(cfg *feed.Config) hosts {
 	rules := link.TargetRules{Schemes: s.schemes, OwnHosts: []string{s.publicHost}}
-	return hosts{config: cfg, targets: targets{TargetRules: rules, config: cfg}}, nil
+	return hosts{config: cfg, targets: targets{TargetRules: rules, config: cfg}}
 }
 
 // domain is what is set for a domain; nil if it is not registered.

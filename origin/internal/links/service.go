@@ -59,6 +59,7 @@ type Service struct {
 	store      store
 	purges     purgeStore
 	config     configStore
+	known      configMemory // may be nil
 	records    recordStore
 	codes      codeSource
 	publisher  publisher
@@ -67,11 +68,12 @@ type Service struct {
 	schemes    []string
 }
 
-// Deps is what a Service works with; all are required but Schemes.
+// Deps is what a Service works with; all are required but Known and Schemes.
 type Deps struct {
 	Store     store
 	Purges    purgeStore
 	Config    configStore
+	Known     configMemory
 	Records   recordStore
 	Codes     codeSource
 	Publisher publisher
@@ -87,7 +89,7 @@ type Deps struct {
 // New returns a Service.
 func New(d Deps) *Service {
 	return &Service{
-		store: d.Store, purges: d.Purges, config: d.Config, records: d.Records, codes: d.Codes,
+		store: d.Store, purges: d.Purges, config: d.Config, known: d.Known, records: d.Records, codes: d.Codes,
 		publisher: d.Publisher, barrier: d.Barrier,
 		publicHost: d.PublicHost, schemes: d.Schemes,
 	}

@@ -39,6 +39,12 @@ type Mutation struct {
 	// call that was spent on another request fails with ErrOtherRequest.
 	Once *Once
 
+	// Under is the position of the config that Merge holds the link against, if it
+	// is to be written only as long as the config is that one: it fails with
+	// ErrConfigMoved, before Merge is called under the lock. Zero: it is written
+	// whatever the config is.
+	Under Position
+
 	// By and Rollback are for the history: the id of the API key that wishes it,
 	// and whether the content is that of an older version.
 	By       string

@@ -16,14 +16,12 @@ import (
 func (s *Store) Config(ctx context.Context) (*feed.Config, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
-	var epoch, head int64
-	err := s.edges.QueryRow(ctx, `SELECT e.n, h.seq FROM epoch e CROSS JOIN shard_head h WHERE h.shard = $1`,
-		feed.ConfigShard).Scan(&epoch, &head)
+	at, _, err := s.configs.read(ctx, feed.ConfigShard)
 	if err != nil {
 		return nil, translate("config", err)
 	}
 	kept := s.config.Load()
-	if kept != nil && kept.Epoch == unsigned(epoch) && kept.Seq == unsigned(head) {
+	if kept != nil && kept.Epoch == at.epoch && kept.Seq == at.seq {
 		return kept, nil
 	}
 	cfg, err := s.configAfter(ctx, kept)
@@ -32,6 +30,28 @@ func (s *Store) Config(ctx context.Context) (*feed.Config, error) {
 	}
 	s.config.Store(cfg) // or an older one by another call, which the next one will see to
 	return cfg, nil
+}
+
+// KnownConfig is what Config returned last; nil before it was called.
+func (s *Store) KnownConfig() *feed.Config { return s.config.Load() }
+
+// position is where a shard stands.
+type position struct{ epoch, seq uint64 }
+
+// readPositions reads where shards stand.
+func (s *Store) readPositions(ctx context.Context, shards []int) (map[int]position, error) {
+	rows, err := s.edges.Query(ctx, `SELECT e.n, h.shard, h.seq FROM epoch e CROSS JOIN shard_head h WHERE h.shard = ANY($1)`, shards)
+	if err != nil {
+		return nil, err
+	}
+	at := make(map[int]position, len(shards))
+	var epoch, seq int64
+	var shard int
+	_, err = pgx.ForEachRow(rows, []any{&epoch, &shard, &seq}, func() error {
+		at[shard] = position{epoch: unsigned(epoch), seq: unsigned(seq)}
+		return nil
+	})
+	return at, err
 }
 
 // configAfter brings a config up to date, by its changes if these are on one page.

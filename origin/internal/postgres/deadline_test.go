@@ -70,8 +70,16 @@ func TestEdgesAreAnsweredWhileWritersAreStuck(t *testing.T) {
 		t.Fatalf("lock: %v", err)
 	}
 	var wg sync.WaitGroup
+	var pair []links.Mutation // of which each write takes a connection
+	for _, k := range sameShard(key, 2) {
+		pair = append(pair, create(k, content("https://a.example/")))
+	}
 	for range writers {
-		wg.Go(func() { write(t, s, create(key, content("https://a.example/"))) })
+		wg.Go(func() {
+			if _, err := s.Write(t.Context(), pair); err != nil {
+				t.Errorf("Write: %v", err)
+			}
+		})
 	}
 	awaitLocks(t, url, conns)
 	ctx := guard(t)

@@ -48,19 +48,34 @@ func (s *Store) FirstKey(ctx context.Context, key links.APIKey) (made bool, err 
 	return made, nil
 }
 
-// Key reads the key with this id, revoked or not. Errors: link.ErrNotFound.
+// Key reads the key with this id, revoked or not, as it was at one moment after
+// the call began. Every call of the admin API asks for its key. Errors:
+// link.ErrNotFound.
 func (s *Store) Key(ctx context.Context, id string) (links.APIKey, error) {
 	ctx, cancel := context.WithTimeout(ctx, min(keyTimeout, s.timeout))
 	defer cancel()
-	rows, err := s.pool.Query(ctx, `SELECT `+keyColumns+` FROM api_key WHERE id = $1`, id)
-	if err != nil {
+	key, found, err := s.keys.read(ctx, id)
+	switch {
+	case err != nil:
 		return links.APIKey{}, translate("key", err)
-	}
-	key, err := pgx.CollectExactlyOneRow(rows, scanKey)
-	if errors.Is(err, pgx.ErrNoRows) {
+	case !found:
 		return links.APIKey{}, link.ErrNotFound
 	}
-	return key, translate("key", err)
+	return key, nil
+}
+
+// readKeys reads keys by their ids.
+func (s *Store) readKeys(ctx context.Context, ids []string) (map[string]links.APIKey, error) {
+	rows, err := s.pool.Query(ctx, `SELECT `+keyColumns+` FROM api_key WHERE id = ANY($1)`, ids)
+	if err != nil {
+		return nil, err
+	}
+	found, err := pgx.CollectRows(rows, scanKey)
+	keys := make(map[string]links.APIKey, len(found))
+	for _, key := range found {
+		keys[key.ID] = key
+	}
+	return keys, err
 }
 
 // AnyKey reports whether there is a key, revoked or not.

@@ -23,7 +23,8 @@ const readOnce = `SELECT k.place, c.request, o.reused, o.link, (SELECT n FROM ep
 	LEFT JOIN once o ON o.call = k.call AND o.item = k.item`
 
 // Answered returns what became of each item that was carried out: its result is
-// Replayed, or has links.ErrOtherRequest. Results of others are empty.
+// Replayed, or has links.ErrOtherRequest, or link.ErrUnavailable where another
+// release can read it and this one cannot. Results of others are empty.
 func (s *Store) Answered(ctx context.Context, asked []links.Once) ([]links.Result, error) {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
@@ -59,10 +60,8 @@ func scanOnce(rows pgx.Rows, asked []links.Once, results []links.Result) error {
 		case string(request) != string(asked[place-1].Request[:]):
 			r.Err = links.ErrOtherRequest
 		case reused.Valid:
-			var err error
 			r.Replayed, r.Reused, r.Epoch = true, reused.Bool, unsigned(epoch)
-			r.Link, err = decodeAnswer(made)
-			return err
+			r.Link, r.Err = decodeAnswer(made)
 		}
 		return nil
 	})

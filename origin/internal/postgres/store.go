@@ -8,6 +8,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"waypost/origin/internal/links"
 	"waypost/shared/feed"
 )
 
@@ -24,11 +25,15 @@ type Store struct {
 	keepHours  time.Duration // for how long clicks are kept by the hour
 	keepPast   time.Duration // for how long histories are kept
 	reach      reach         // of lists
+	lanes      lanes         // of writes
+	briefWait  time.Duration // of a transaction of a lane for a lock
 	loads      atomic.Uint64
 	counted    struct{ stretches, clicks, repeated, moved atomic.Uint64 }
 	damages    *damages
 
-	config atomic.Pointer[feed.Config] // as it was last asked for; nil before
+	keys    *joint[string, links.APIKey]
+	configs *joint[int, position]       // of the config shard
+	config  atomic.Pointer[feed.Config] // as it was last asked for; nil before
 }
 
 const (
@@ -64,11 +69,14 @@ func connect(ctx context.Context, cfg Config, poolConfig *pgxpool.Config) (*Stor
 	maps.Copy(clickConfig.ConnConfig.RuntimeParams, ingestParams(ingest))
 	s := &Store{
 		timeout: cfg.statementTimeout() + answerTime, ingestTime: ingest + answerTime,
+		briefWait: min(briefWait, or(cfg.LockTimeout, defaultLockTimeout)),
 		damages:   newDamages(cfg.Logger),
 		keepHours: or(cfg.ClickHours, defaultClickHours),
 		keepPast:  or(cfg.HistoryRetention, defaultHistoryRetention),
 		reach:     reach{near: nearLinks, far: farLinks, only: onlyLinks},
 	}
+	s.keys = newJoint(min(keyTimeout, s.timeout), s.readKeys)
+	s.configs = newJoint(s.timeout, s.readPositions)
 	for _, p := range []struct {
 		place  **pgxpool.Pool
 		config *pgxpool.Config

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"waypost/origin/internal/links"
 	"waypost/shared/failpoint"
@@ -22,9 +23,11 @@ var errRaced = errors.New("a link was written past the locks")
 // transaction is one attempt at a group of jobs: what it read under its locks,
 // and what it is going to write.
 type transaction struct {
-	jobs []*job
+	jobs  []*job
+	locks time.Duration // longest wait for one; 0: as long as a write may wait
 
 	epoch    uint64
+	config   uint64         // last position of the config shard
 	now      time.Time      // PostgreSQL's clock, read under the locks
 	heads    map[int]uint64 // last positions, moved on as jobs take theirs
 	held     map[link.Key]*held
@@ -36,6 +39,8 @@ type transaction struct {
 	outcome  map[*job]links.Result
 	collided []*job
 	changes  []*feed.Change
+	counted  bool // rows that are written must be counted before the commit
+	inserts  inserts
 	history  histories
 }
 
@@ -47,36 +52,68 @@ type held struct {
 }
 
 // run does the transaction in the order that the protocol rests on: locks, then
-// heads, then reading, then writing.
+// heads, then reading, then writing. That is two round trips, with one more where
+// the rows of a write must be counted before it is committed. While they last,
+// others wait for the heads.
 func (s *Store) run(ctx context.Context, t *transaction) error {
 	ctx, cancel := s.bounded(ctx)
 	defer cancel()
-	tx, err := s.pool.Begin(ctx)
+	conn, err := s.pool.Acquire(ctx)
 	if err != nil {
 		return translate("write", err)
 	}
-	defer tx.Rollback(ctx) //nolint:errcheck // after a commit it does nothing; a broken connection is dropped
-	if err := t.read(ctx, tx); err != nil {
+	defer conn.Release() // drops a connection on which something is open
+	err = t.carryOut(ctx, conn)
+	if c := conn.Conn(); !c.IsClosed() && c.PgConn().TxStatus() != idle {
+		_, _ = conn.Exec(ctx, `ROLLBACK`) // where that fails, the connection is dropped
+	}
+	return err
+}
+
+// keepPlans has statements planned once a connection. Each finds its rows by an
+// index, however many; the planner would look at the values anew in every
+// transaction, which takes it longer than to find the rows of a few links.
+const keepPlans = `SET LOCAL plan_cache_mode = force_generic_plan`
+
+// readMoment is readEpoch with the position of the config shard, of which only
+// its writers wait for the lock.
+const readMoment = `SELECT n, clock_timestamp(), (SELECT seq FROM shard_head WHERE shard = $1) FROM epoch`
+
+// idle is the state of a connection on which no transaction is open.
+const idle = 'I'
+
+func (t *transaction) carryOut(ctx context.Context, conn *pgxpool.Conn) error {
+	b := &pgx.Batch{}
+	b.Queue(`BEGIN`)
+	b.Queue(keepPlans)
+	if t.locks > 0 {
+		b.Queue(`SET LOCAL lock_timeout = ` + millis(t.locks))
+	}
+	t.queueReads(b)
+	if err := conn.SendBatch(ctx, b).Close(); err != nil {
 		return translate("write", err)
 	}
 	writes, err := t.decide()
-	if err != nil {
+	if err != nil || writes.Len() == 0 {
 		return err
 	}
-	if writes.Len() == 0 {
-		return nil
+	if !t.counted {
+		writes.Queue(`COMMIT`)
+		failpoint.Hit(failpoint.BeforeCommit)
+		return translate("write", raced(conn.SendBatch(ctx, writes).Close()))
 	}
-	if err := tx.SendBatch(ctx, writes).Close(); err != nil {
-		return translate("write", err)
+	if err := conn.SendBatch(ctx, writes).Close(); err != nil {
+		return translate("write", raced(err))
 	}
 	failpoint.Hit(failpoint.BeforeCommit)
-	return translate("write", tx.Commit(ctx))
+	_, err = conn.Exec(ctx, `COMMIT`)
+	return translate("write", err)
 }
 
-// read takes the locks and reads all that the jobs' rules need. It is one round
-// trip, but each statement has its own snapshot, taken when those before it are
-// done: the rows are read as they are once the heads are held.
-func (t *transaction) read(ctx context.Context, tx pgx.Tx) error {
+// queueReads queues what takes the locks and reads all that the jobs' rules need.
+// It is one round trip, but each statement has its own snapshot, taken when those
+// before it are done: the rows are read as they are once the heads are held.
+func (t *transaction) queueReads(b *pgx.Batch) {
 	t.heads = make(map[int]uint64)
 	t.held = make(map[link.Key]*held, len(t.jobs))
 	t.reusable = make(map[*job]*linkRow)
@@ -87,7 +124,6 @@ func (t *transaction) read(ctx context.Context, tx pgx.Tx) error {
 		domains[i], codes[i] = j.key.Domain, j.key.Code
 		shards = append(shards, int16(j.shard)) //nolint:gosec // at most 63
 	}
-	b := &pgx.Batch{}
 	queueLocks(b, t.jobs)
 	b.Queue(lockHeads, shards).Query(func(rows pgx.Rows) error {
 		var shard int
@@ -99,18 +135,21 @@ func (t *transaction) read(ctx context.Context, tx pgx.Tx) error {
 		return err
 	})
 	t.queueDomains(b)
-	b.Queue(readEpoch).QueryRow(func(row pgx.Row) error {
-		var epoch int64
-		err := row.Scan(&epoch, &t.now)
-		t.epoch, t.now = unsigned(epoch), t.now.UTC()
+	b.Queue(readMoment, feed.ConfigShard).QueryRow(func(row pgx.Row) error {
+		var epoch, config int64
+		err := row.Scan(&epoch, &t.now, &config)
+		t.epoch, t.config, t.now = unsigned(epoch), unsigned(config), t.now.UTC()
 		return err
 	})
+	// Whatever the planner knows of the table, which may have been empty when it
+	// looked: both indexes that begin with what is compared find one row at once.
 	b.Queue(`
 		SELECT k.domain, k.code,
 			CASE WHEN l.link_id IS NULL OR l.deleted_at IS NOT NULL THEN nextval('link_id_seq') END,
 			coalesce(l.history_id, l.link_id), `+linkColumns+`
-		FROM unnest($1::text[], $2::text[]) k(domain, code) LEFT JOIN links l USING (domain, code)`,
-		domains, codes).Query(func(rows pgx.Rows) error {
+		FROM unnest($1::smallint[], $2::text[], $3::text[]) k(shard, domain, code) LEFT JOIN LATERAL (
+			SELECT * FROM links WHERE links.shard = k.shard AND links.domain = k.domain AND links.code = k.code LIMIT 1
+		) l ON true`, shards, domains, codes).Query(func(rows pgx.Rows) error {
 		for rows.Next() {
 			var key link.Key
 			h := &held{}
@@ -129,7 +168,6 @@ func (t *transaction) read(ctx context.Context, tx pgx.Tx) error {
 			j.reuse.queueLookup(b, r)
 		}
 	}
-	return tx.SendBatch(ctx, b).Close()
 }
 
 // decide applies the jobs' rules to what was read, gives positions to those that
@@ -140,6 +178,10 @@ func (t *transaction) decide() (*pgx.Batch, error) {
 	for _, j := range t.jobs {
 		if r, done := t.answered[j]; done {
 			t.outcome[j] = r
+			continue
+		}
+		if u := j.m.Under; u != (links.Position{}) && (u.Epoch != t.epoch || u.Seq != t.config) {
+			t.outcome[j] = links.Result{Err: links.ErrConfigMoved}
 			continue
 		}
 		if r := t.reusable[j]; r != nil && r.found() {
@@ -172,11 +214,17 @@ func (t *transaction) decide() (*pgx.Batch, error) {
 		c := t.change(j, old, &l)
 		t.changes = append(t.changes, c)
 		t.outcome[j] = links.Result{Link: l, Change: c}
-		queueRow(b, j, old == nil, &l)
+		if old == nil {
+			t.inserts.add(j.shard, j.m.Generate != nil, &l)
+		} else {
+			queueUpdate(b, j, &l)
+			t.counted = true
+		}
 		if err := t.remember(j, h, old, &l); err != nil {
 			return nil, err
 		}
 	}
+	t.inserts.queue(b)
 	if len(t.changes) > 0 {
 		queueChanges(b, t.changes)
 	}
@@ -238,17 +286,13 @@ func (t *transaction) settle() (collided []*job) {
 	return t.collided
 }
 
-// queueRow queues the write of a link's row.
-func queueRow(b *pgx.Batch, j *job, fresh bool, l *link.Link) {
+// queueUpdate queues the write of the row of a link of which there was one.
+func queueUpdate(b *pgx.Batch, j *job, l *link.Link) {
 	tags := l.Tags
 	if tags == nil {
 		tags = []string{}
 	}
-	statement := updateLink
-	if fresh {
-		statement = insertLink
-	}
-	b.Queue(statement,
+	b.Queue(updateLink,
 		l.Key.Domain, l.Key.Code, l.ID, signed(l.Version), j.m.Generate != nil, l.Target, targetHash(l.Target),
 		l.Status, l.Enabled, l.Owner, l.Title, tags, l.Query.String(), l.Suffix.String(), l.Class.String(), l.Clicks,
 		nullTime(l.StartsAt), nullTime(l.ExpiresAt), l.ExpiredURL, l.MaxClicks,
@@ -260,13 +304,6 @@ func queueRow(b *pgx.Batch, j *job, fresh bool, l *link.Link) {
 		return nil
 	})
 }
-
-const insertLink = `
-	INSERT INTO links (domain, code, link_id, version, generated, target, target_hash, status, enabled, owner, title, tags,
-		query, suffix, class, clicks, starts_at, expires_at, expired_url, max_clicks, created_at, updated_at, deleted_at, shard)
-	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12,
-		$13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24)
-	ON CONFLICT (domain, code) DO NOTHING`
 
 // updateLink keeps shard, and whether the code was generated, unless an alias
 // takes the place of a tombstone, whose history it goes on with.

@@ -49,7 +49,8 @@ type job struct {
 // its result, at the same index. Each one that succeeds is a position of its
 // key's shard, with a row in the outbox, even if it changes no field.
 //
-// They are committed in groups of up to eight shards. Mutations of one key are
+// They are committed in groups of up to eight shards, a single one together with
+// those of other calls that wait for their turn meanwhile. Mutations of one key are
 // done in order, as are those that would reuse the same link; a later one sees
 // what an earlier one did. When PostgreSQL becomes unavailable on the way, what
 // was committed stands and the rest has link.ErrUnavailable. That error leaves
@@ -75,7 +76,7 @@ func (s *Store) carryOut(ctx context.Context, pending []*job) {
 		round, later := firstOfEach(s.chooseCodes(ctx, pending))
 		todo := groups(round)
 		for i, group := range todo {
-			collided, err := s.writeGroup(ctx, group)
+			collided, err := s.writeTurn(ctx, group)
 			if err != nil {
 				fail(slices.Concat(todo[i:]...), err)
 				fail(later, err)
@@ -134,21 +135,16 @@ func (s *Store) taken(ctx context.Context, key link.Key) (taken bool, err error)
 	return taken, translate("code "+key.String(), err)
 }
 
-// firstOfEach splits off the jobs whose key, or whose link to reuse, an earlier
-// job is about as well. Each transaction then meets a key once.
+// firstOfEach splits off the jobs that an earlier job is about the same as. Each
+// transaction then meets a key once.
 func firstOfEach(jobs []*job) (round, later []*job) {
-	keys := make(map[link.Key]bool, len(jobs))
-	wanted := make(map[criteria]bool)
+	var met apart
 	for _, j := range jobs {
-		if keys[j.key] || j.reuse != nil && wanted[*j.reuse] {
+		if met.add(j) {
+			round = append(round, j)
+		} else {
 			later = append(later, j)
-			continue
 		}
-		keys[j.key] = true
-		if j.reuse != nil {
-			wanted[*j.reuse] = true
-		}
-		round = append(round, j)
 	}
 	return round, later
 }
@@ -172,12 +168,40 @@ func groups(jobs []*job) [][]*job {
 	return out
 }
 
+// writeTurn is writeGroup; one job goes by its lane, with those of other writes.
+func (s *Store) writeTurn(ctx context.Context, group []*job) (collided []*job, err error) {
+	if len(group) > 1 {
+		return s.writeGroup(ctx, group)
+	}
+	v := s.lanes.of(group[0].shard).write(ctx, group[0], s.writeTogether)
+	switch {
+	case v.alone:
+		return s.writeGroup(ctx, group)
+	case v.collided:
+		return group, nil
+	}
+	return nil, v.err
+}
+
+// writeTogether is writeGroup for jobs of different callers.
+func (s *Store) writeTogether(ctx context.Context, group []*job) (collided []*job, err error) {
+	if len(group) > 1 {
+		return s.attempt(ctx, group, s.briefWait)
+	}
+	return s.attempt(ctx, group, 0)
+}
+
 // writeGroup settles the jobs of a group, but for those it returns: their
 // generated code was taken and they need another one. After an error,
 // link.ErrUnavailable, some may be settled and others not.
 func (s *Store) writeGroup(ctx context.Context, group []*job) (collided []*job, err error) {
+	return s.attempt(ctx, group, 0)
+}
+
+// attempt is writeGroup with a longest wait for a lock; 0: as long as a write may.
+func (s *Store) attempt(ctx context.Context, group []*job, locks time.Duration) (collided []*job, err error) {
 	for range maxAttempts {
-		t := &transaction{jobs: group}
+		t := &transaction{jobs: group, locks: locks}
 		if err = s.run(ctx, t); err == nil {
 			return t.settle(), nil
 		}
