@@ -22,7 +22,7 @@ type Cache struct {
 
 // perEntry is what the cache itself keeps for an entry, in bytes, as measured
 // (TestTheByteBoundHolds): up to 171 for a slot in each of its two maps, which
-// are half full at their worst, and up to 62 for the frequency counters.
+// are half full at their worst, and up to 48 for the frequency counters.
 const perEntry = 240
 
 // counters is how many frequency counters ristretto is given for a cache of so
@@ -31,7 +31,7 @@ const perEntry = 240
 // of its filter, 9.585 for a counter, too: 0.8346 × 2^k fill both. With more of
 // them it remembers for longer, and holds more of what is asked for again.
 func counters(size int64) int64 {
-	const counted = 512 // bytes that an entry takes, or more
+	const counted = 600 // bytes for an entry, so that rounding leaves 7 to 13 counters for one of some 480
 	advised := max(size/counted, 1000) * 10
 	return int64(1) << bits.Len64(uint64(advised-1)) * 8346 / 10_000 //nolint:gosec // positive
 }

@@ -65,10 +65,10 @@ func TestReplaceIsForWhatIsHeld(t *testing.T) {
 func TestCountersFillThePowersOfTwoThatTheyTake(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int64{0, 1, 1 << 20, 1<<20 + 1, 64 << 20, 100_000_000, 256 << 20, 3 << 30} {
-		advised := max(size/512, 1000) * 10
+		entries := max(size/480, 1000)
 		n := counters(size)
-		if n < advised*8/10 || n > advised*17/10 {
-			t.Errorf("%d bytes: got %d counters, ten for an entry are %d", size, n, advised)
+		if n < 6*entries || n > 14*entries {
+			t.Errorf("%d bytes: got %d counters for %d entries, want near ten for each", size, n, entries)
 		}
 		room := int64(1) << bits.Len64(uint64(n)) // of counters
 		filter := float64(n) * -math.Log(0.01) / (math.Ln2 * math.Ln2)
