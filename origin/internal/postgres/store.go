@@ -25,8 +25,8 @@ type Store struct {
 	keepHours  time.Duration // for how long clicks are kept by the hour
 	keepPast   time.Duration // for how long histories are kept
 	reach      reach         // of lists
-	lanes      lanes         // of writes
-	briefWait  time.Duration // of a transaction of a lane for a lock
+	lane       lane          // of writes of single links
+	briefWait  time.Duration // of a transaction of several callers for a lock
 	loads      atomic.Uint64
 	counted    struct{ stretches, clicks, repeated, moved atomic.Uint64 }
 	damages    *damages

@@ -17,7 +17,7 @@ import (
 )
 
 // TestWritesThatArriveTogetherStandOrFallEachForItself mixes creations, changes
-// and refusals of many callers, of which lanes make few transactions.
+// and refusals of many callers, of whom the lane makes few transactions.
 func TestWritesThatArriveTogetherStandOrFallEachForItself(t *testing.T) {
 	t.Parallel()
 	s := newStore(t)

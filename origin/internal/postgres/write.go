@@ -168,12 +168,12 @@ func groups(jobs []*job) [][]*job {
 	return out
 }
 
-// writeTurn is writeGroup; one job goes by its lane, with those of other writes.
+// writeTurn is writeGroup; one job goes by the lane, with those of other writes.
 func (s *Store) writeTurn(ctx context.Context, group []*job) (collided []*job, err error) {
 	if len(group) > 1 {
 		return s.writeGroup(ctx, group)
 	}
-	v := s.lanes.of(group[0].shard).write(ctx, group[0], s.writeTogether)
+	v := s.lane.write(ctx, group[0], s.writeTogether)
 	switch {
 	case v.alone:
 		return s.writeGroup(ctx, group)
