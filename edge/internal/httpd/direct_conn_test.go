@@ -2,7 +2,10 @@ package httpd
 
 import (
 	"bufio"
+	"bytes"
+	"errors"
 	"io"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -39,6 +42,77 @@ func TestAConnectionStaysOpenAfterADirectAnswer(t *testing.T) {
 		if got := a.resolved.Load(); got != 1 {
 			t.Errorf("%d requests went through fasthttp, want the first", got)
 		}
+	}
+}
+
+func TestAnEndThatComesWithADirectHitIsFound(t *testing.T) {
+	t.Parallel()
+	for _, first := range []int{1, 2} { // the second is answered before the connection is read as a kept one
+		s := newStage(t)
+		s.put(liveBody())
+		a := s.answer(t, true)
+		conn := a.dial(t)
+		answers := bufio.NewReader(conn)
+		for i, text := range []string{strings.Repeat("GET /abc"+asked, first), "GET /abc" + asked} {
+			if _, err := io.WriteString(conn, text); err != nil {
+				t.Fatal(err)
+			}
+			if i == 1 {
+				if err := conn.(*net.TCPConn).CloseWrite(); err != nil { //nolint:forcetypeassert // of TCP
+					t.Fatal(err)
+				}
+			}
+			for range strings.Count(text, "GET") {
+				resp, err := http.ReadResponse(answers, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := resp.Body.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+		if n, err := io.Copy(io.Discard, answers); n > 0 || err != nil { // within the deadline of dial
+			t.Errorf("got %d bytes, %v, want the end", n, err)
+		}
+	}
+}
+
+func TestAnAnswerThatTheSocketDoesNotTakeAtOnceGoesOutWhole(t *testing.T) {
+	t.Parallel()
+	here, there := sockets(t)
+	exchange(t, here, there, "GET /1 HTTP/1.1\r\n\r\n") // read as a kept connection from here on
+	answer := make([]byte, 16<<20)                      // more than is between the two
+	for i := range answer {
+		answer[i] = byte(i / 251)
+	}
+	written := make(chan error, 1)
+	go func() {
+		here.send(answer, 1)
+		written <- here.broken
+	}()
+	got := make([]byte, len(answer))
+	n, err := io.ReadFull(there, got)
+	if err := errors.Join(err, <-written); err != nil || !bytes.Equal(got[:n], answer) {
+		t.Errorf("got %d bytes, %v, want the %d that were sent", n, err, len(answer))
+	}
+}
+
+func TestAnAnswerThatNobodyTakesIsBroken(t *testing.T) {
+	t.Parallel()
+	here, there := sockets(t)
+	exchange(t, here, there, "GET /1 HTTP/1.1\r\n\r\n")
+	if err := there.SetLinger(0); err != nil {
+		t.Fatal(err)
+	}
+	if err := there.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for here.broken == nil { // until the reset has come
+		here.send(make([]byte, 1<<20), 1)
+	}
+	if n, err := here.Read(make([]byte, 9)); n != 0 || err == nil {
+		t.Errorf("got %d bytes, %v, want an error", n, err)
 	}
 }
 

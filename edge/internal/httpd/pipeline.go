@@ -187,6 +187,8 @@ func (c *headConn) read(p []byte) (int, error) {
 			if look := time.Now().Add(lookAgain); at.IsZero() || look.Before(at) {
 				at = look
 			}
+		} else {
+			c.renewed = 0 // so that the next answer sets the deadline for another look
 		}
 		if err := c.reading.armAt(at, c.Conn.SetReadDeadline); err != nil {
 			return 0, err
