@@ -16,9 +16,9 @@ type admission struct {
 
 // ask asks the limiter for a connection's head.
 func (h *handler) ask(c *headConn, client netip.Addr) bool {
-	c.admission.asked = true
-	c.admission.retryAfter, c.admission.ok = h.Admit(h.base, client)
-	return c.admission.ok
+	retryAfter, ok := h.Admit(h.base, client)
+	c.admission = admission{asked: true, ok: ok, retryAfter: retryAfter}
+	return ok
 }
 
 // admit is Config.Admit for a request that fasthttp has read.

@@ -34,6 +34,9 @@ func (d *deadline) armAt(at time.Time, set func(time.Time) error) error {
 	return set(d.armed)
 }
 
+// over says whether the wanted deadline has passed.
+func (d *deadline) over(now time.Time) bool { return !d.wanted.IsZero() && !now.Before(d.wanted) }
+
 // SetReadDeadline implements net.Conn. It is for the goroutine that reads.
 func (c *headConn) SetReadDeadline(t time.Time) error {
 	c.reading.wanted = t

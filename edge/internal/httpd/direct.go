@@ -25,9 +25,7 @@ import (
 // false from then on. The first one is fasthttp's in any case: to it a connection
 // is idle, and may be closed when the server stops, from its first answer on.
 func (h *handler) direct(c *headConn, b []byte) (done int, plain bool) {
-	if h.draining() {
-		return 0, false // fasthttp ends the connection with its answer
-	}
+	c.admission = admission{}       // of a head before these, if its request never asked for it
 	s := h.scratch.Get().(*scratch) //nolint:forcetypeassert // the pool holds nothing else
 	defer func() {
 		if p := recover(); p != nil {
@@ -39,6 +37,9 @@ func (h *handler) direct(c *headConn, b []byte) (done int, plain bool) {
 		h.scratch.Put(s)
 	}()
 	for done < len(b) && c.broken == nil {
+		if h.draining() {
+			return done, false // fasthttp ends the connection with its answer
+		}
 		if !s.head.parse(b[done:], h.CountryHeader) {
 			return done, false
 		}

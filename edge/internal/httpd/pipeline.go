@@ -167,7 +167,8 @@ func (c *headConn) send(answer []byte, now feed.Instant) {
 
 // read reads from the connection what serve leaves of it. Once it has asked again
 // as kept does, a wait is broken off for one more look, soon, since the last one
-// may have missed the client's end.
+// may have missed the client's end. So is one in which send has answered, which
+// sets the deadline for that: the wait goes on then until the one that is wanted.
 func (c *headConn) read(p []byte) (int, error) {
 	if !c.socket || !c.asked {
 		if err := c.reading.arm(c.Conn.SetReadDeadline); err != nil {
@@ -180,20 +181,23 @@ func (c *headConn) read(p []byte) (int, error) {
 		}
 		return copy(p, p[done:n]), err
 	}
-	if c.kept.begun() {
-		if look := time.Now().Add(lookAgain); c.reading.wanted.IsZero() || look.Before(c.reading.wanted) {
-			if err := c.reading.armAt(look, c.Conn.SetReadDeadline); err != nil {
-				return 0, err
+	for {
+		at := c.reading.wanted
+		if c.kept.begun() {
+			if look := time.Now().Add(lookAgain); at.IsZero() || look.Before(at) {
+				at = look
 			}
-			if n, err := c.kept.read(c, p); !errors.Is(err, os.ErrDeadlineExceeded) {
-				return n, err
-			}
+		} else {
+			c.renewed = 0 // so that the next answer sets the deadline for another look
+		}
+		if err := c.reading.armAt(at, c.Conn.SetReadDeadline); err != nil {
+			return 0, err
+		}
+		n, err := c.kept.read(c, p)
+		if !errors.Is(err, os.ErrDeadlineExceeded) || c.reading.over(time.Now()) {
+			return n, err
 		}
 	}
-	if err := c.reading.arm(c.Conn.SetReadDeadline); err != nil {
-		return 0, err
-	}
-	return c.kept.read(c, p)
 }
 
 // Close implements io.Closer. An answer that serve is about to write goes out
@@ -225,5 +229,8 @@ func (c *headConn) cut(b []byte) int {
 		tail = across // so few bytes do not push out all that came before
 	}
 	c.n = copy(c.last[:], tail[max(0, len(tail)-before):])
+	if len(b) > 0 {
+		c.handler = nil // it never gets to see the middle of a head, which may look like one
+	}
 	return len(b)
 }
