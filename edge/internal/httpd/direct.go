@@ -22,8 +22,9 @@ import (
 //
 // A head is answered here only if all before it were plain, too: what follows one
 // that was not may be its body, and is no head to anybody but fasthttp. plain is
-// false from then on. The first one is fasthttp's in any case: to it a connection
-// is idle, and may be closed when the server stops, from its first answer on.
+// false then, until resume. The first one is fasthttp's in any case: to it a
+// connection is idle, and may be closed when the server stops, from its first
+// answer on.
 func (h *handler) direct(c *headConn, b []byte) (done int, plain bool) {
 	c.admission = admission{}       // of a head before these, if its request never asked for it
 	s := h.scratch.Get().(*scratch) //nolint:forcetypeassert // the pool holds nothing else
@@ -51,6 +52,21 @@ func (h *handler) direct(c *headConn, b []byte) (done int, plain bool) {
 	return done, true
 }
 
+// resume lets a connection's next heads be answered directly again, after a
+// request that fasthttp has read to its end: one that is plain in itself, but came
+// in parts or behind something that was not.
+func (h *handler) resume(ctx *fasthttp.RequestCtx) {
+	c, ok := ctx.Conn().(*headConn)
+	if !ok || c.handler != nil || h.Held == nil {
+		return
+	}
+	header := &ctx.Request.Header
+	var read head
+	if header.IsGet() && header.IsHTTP11() && read.fields(header.RawHeaders(), "") {
+		c.handler = h
+	}
+}
+
 // hit answers the head in s if L1 has what it asks for.
 func (h *handler) hit(c *headConn, s *scratch) (answered bool) {
 	var r ruling
@@ -67,7 +83,7 @@ func (h *handler) hit(c *headConn, s *scratch) (answered bool) {
 	// made when the click is recorded, as in reply.
 	e := v.found.Entry
 	h.judge(&v, &r)
-	if !r.hit(e) {
+	if !r.hit(e) || e.Timed() && !h.Told() {
 		return false
 	}
 	location, err := v.location(s, &r)

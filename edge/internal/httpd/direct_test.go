@@ -17,6 +17,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/valyala/fasthttp"
+
 	"waypost/edge/internal/redirect"
 	"waypost/edge/internal/visitor"
 	"waypost/shared/click"
@@ -521,3 +523,70 @@ func TestPipelinedHitsAndMissesAreAnsweredInOrder(t *testing.T) {
 		t.Errorf("%d requests went through fasthttp, want the first and the 9 misses", got)
 	}
 }
+
+func TestHitsAreAnsweredDirectlyAgainOnceFasthttpHasReadAPlainOne(t *testing.T) {
+	t.Parallel()
+	hit := "GET /abc" + asked
+	for name, c := range map[string]struct {
+		odd     string
+		through int64 // requests of links that go through fasthttp: the first, the odd one, and one more
+	}{
+		"after HEAD":           {"HEAD /abc" + asked, 3},
+		"after a body":         {"GET /abc HTTP/1.1\r\nHost: short.example\r\nContent-Length: 1\r\n\r\nx", 3},
+		"after a folded line":  {"GET /abc HTTP/1.1\r\nHost: short.example\r\nA: b\r\n c\r\n\r\n", 3},
+		"after an odd target":  {"GET http://short.example/abc" + asked, 2}, // which is plain but for that
+		"after an empty chunk": {"GET /abc HTTP/1.1\r\nHost: short.example\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newStage(t)
+			s.put(liveBody())
+			a := s.answer(t, true)
+			got := a.exchanged(t, hit, hit, c.odd, hit, hit, hit)
+			if n := strings.Count(got, "HTTP/1.1 302 "); n != 6 {
+				t.Fatalf("got %d redirects:\n%s", n, got)
+			}
+			if got := a.resolved.Load(); got != c.through {
+				t.Errorf("%d requests went through fasthttp, want %d", got, c.through)
+			}
+		})
+	}
+	t.Run("after one in parts", func(t *testing.T) {
+		t.Parallel()
+		s := newStage(t)
+		s.put(liveBody())
+		h := newHandler((&answering{stage: s}).config(), t.Context(), func() bool { return false })
+		conn := &script{}
+		for _, piece := range []string{hit, hit[:20], hit[20:], hit} {
+			conn.pieces = append(conn.pieces, []byte(piece))
+		}
+		c := &headConn{Conn: takes{conn, sink{}}, handler: h}
+		buf := make([]byte, 1<<10)
+		for _, want := range []string{hit, hit[:20], hit[20:]} {
+			if n, err := c.Read(buf); err != nil || string(buf[:n]) != want {
+				t.Fatalf("got %q, %v, want %q", buf[:n], err, want)
+			}
+		}
+		var ctx fasthttp.RequestCtx
+		ctx.Init2(c, nil, false)
+		if err := ctx.Request.Header.Read(bufio.NewReader(strings.NewReader(hit))); err != nil {
+			t.Fatal(err)
+		}
+		h.serve(&ctx)
+		if n, err := c.Read(buf); n != 0 || !errors.Is(err, io.EOF) || !c.direct {
+			t.Errorf("got %q, %v, want the hit answered and then the end", buf[:n], err)
+		}
+	})
+}
+
+// takes is a connection that reads from one and writes to another.
+type takes struct {
+	*script
+	to sink
+}
+
+func (c takes) Write(p []byte) (int, error)      { return c.to.Write(p) }
+func (c takes) SetWriteDeadline(time.Time) error { return nil }
+func (c takes) SetReadDeadline(time.Time) error  { return nil }
+func (c takes) RemoteAddr() net.Addr             { return &net.TCPAddr{IP: net.IPv4(192, 0, 2, 1), Port: 1} }
+func (c takes) LocalAddr() net.Addr              { return c.RemoteAddr() }

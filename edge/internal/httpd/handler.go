@@ -121,6 +121,7 @@ func (h *handler) serve(ctx *fasthttp.RequestCtx) {
 		h.Metrics.answered(from, ctx.Response.StatusCode(), time.Since(start))
 	}()
 	from = h.answer(ctx)
+	h.resume(ctx)
 }
 
 // answer takes a request all the way: limit, method, path, domain, tiers,

@@ -43,20 +43,27 @@ func (h *head) parse(b []byte, country string) bool {
 	if at < len(getSlash)+1+len(http11) || string(b[at-len(http11):at]) != http11 {
 		return false
 	}
-	*h = head{target: b[len(getSlash)-1 : at-len(http11)]}
-	if h.target[1] == '/' || bytes.IndexByte(h.target, ' ') >= 0 {
+	target := b[len(getSlash)-1 : at-len(http11)]
+	if target[1] == '/' || bytes.IndexByte(target, ' ') >= 0 || controls(target) > 0 || !h.fields(b[at:], country) {
 		return false
 	}
+	h.target = target
+	h.size += at
+	return true
+}
+
+// fields takes the lines behind the first one apart, up to the empty one.
+func (h *head) fields(b []byte, country string) bool {
+	*h = head{}
 	for lines := 1; ; lines++ {
-		end := bytes.IndexByte(b[at:], '\n')
-		if end < 1 || b[at+end-1] != '\r' {
+		end := bytes.IndexByte(b[h.size:], '\n')
+		if end < 1 || b[h.size+end-1] != '\r' {
 			return false
 		}
-		line := b[at : at+end-1]
-		at += end + 1
+		line := b[h.size : h.size+end-1]
+		h.size += end + 1
 		if len(line) == 0 {
-			h.size = at
-			return h.host != nil && controls(b[:at]) == len(crlf)*(lines+1)
+			return h.host != nil && controls(b[:h.size]) == len(crlf)*lines
 		}
 		if !h.line(line, country) {
 			return false
