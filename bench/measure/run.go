@@ -32,7 +32,7 @@ type Run struct {
 	report Report
 }
 
-// Start begins a run whose report is written at the test's end.
+// Start begins a run. Its report is written with every figure, so that a run that is cut off leaves what it found.
 func Start(t *testing.T, cfg Config) *Run {
 	t.Helper()
 	r := &Run{full: cfg.Results != "", folder: cfg.Results, report: Report{
@@ -52,10 +52,6 @@ func Start(t *testing.T, cfg Config) *Run {
 		defer r.mu.Unlock()
 		if len(r.report.Figures) == 0 { // results of before stay
 			t.Error("nothing was measured: rows are named group/row, such as near/spread")
-			return
-		}
-		if err := r.report.Save(r.folder); err != nil {
-			t.Errorf("results: %v", err)
 		}
 	})
 	return r
@@ -105,6 +101,10 @@ func (r *Run) Found(t *testing.T, f Figure) {
 	}
 	r.mu.Lock()
 	r.report.Figures = append(r.report.Figures, f)
+	err := r.report.Save(r.folder)
 	r.mu.Unlock()
+	if err != nil {
+		t.Errorf("results: %v", err)
+	}
 	t.Logf("%s: %s, of %d %s; bar: %s; %s", f.Name, f.measured(), f.N, f.Unit, f.bars(), f.verdict())
 }
