@@ -81,13 +81,13 @@ k6: $(K6) ## build k6 into .tools, for the scripts in bench/k6, and print its pa
 test: servers curl peers wrk build-race ## all tests of all modules with the race detector, on real PostgreSQL, Redis and NATS
 	go test -run Alloc $(ALLOCS)
 	CGO_ENABLED=1 go test -race -short -timeout 15m $(UNITS)
-	$(TEST_BIN) CGO_ENABLED=1 go test -race -short -timeout 15m -p 1 waypost/bench/...
+	$(TEST_BIN) CGO_ENABLED=1 go test -count=1 -race -short -timeout 15m -p 1 waypost/bench/...
 
 .PHONY: test-long
 test-long: servers curl peers node wrk $(K6) build-race ## the same in their long versions
 	go test -run Alloc $(ALLOCS)
 	CGO_ENABLED=1 go test -race -timeout 60m $(UNITS)
-	$(TEST_BIN) WAYPOST_TEST_K6=$(K6) CGO_ENABLED=1 go test -race -timeout 60m -p 1 waypost/bench/...
+	$(TEST_BIN) WAYPOST_TEST_K6=$(K6) CGO_ENABLED=1 go test -count=1 -race -timeout 60m -p 1 waypost/bench/...
 
 .PHONY: check
 check: $(GOLANGCI) ## format, lint, tidy and vet, all with nothing to complain about
