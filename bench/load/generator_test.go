@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"os"
 	"runtime"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // asked counts requests by client and path.
@@ -198,14 +201,42 @@ func TestALoopLeavesItsThreadAsItWas(t *testing.T) {
 	t.Parallel()
 	runtime.LockOSThread() // so that this thread is the loop's
 	defer runtime.UnlockOSThread()
-	before := niceness()
+	before, err := unix.SchedGetAttr(0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var server asked
 	g := start(t, Plan{Addr: serve(t, server.answer), Conns: 1, Asks: []Ask{Redirect("/a", "to/a")}})
 	if _, err := g.Closed(t.Context(), time.Millisecond); err != nil {
 		t.Fatal(err)
 	}
-	if got := niceness(); got != before {
-		t.Errorf("got niceness %d, want %d as before", got, before)
+	after, err := unix.SchedGetAttr(0, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *after != *before {
+		t.Errorf("got scheduled as %+v, want %+v as before", *after, *before)
+	}
+}
+
+func TestALoopRunsBeforeOthersOfItsCore(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Skip("the kernel lets root alone")
+	}
+	var server asked
+	var nice int32
+	g := start(t, Plan{Addr: serve(t, server.answer), Conns: 1, Asks: []Ask{Redirect("/a", "to/a")}, Classes: []string{"all"}, Class: func(int, []byte) int {
+		if sched, err := unix.SchedGetAttr(0, 0); err == nil {
+			nice = sched.Nice
+		}
+		return 0
+	}})
+	if _, err := g.Closed(t.Context(), time.Millisecond); err != nil {
+		t.Fatal(err)
+	}
+	if nice != niceness {
+		t.Errorf("got niceness %d, want %d", nice, niceness)
 	}
 }
 

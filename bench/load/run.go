@@ -13,25 +13,36 @@ import (
 // waitMost bounds the wait for an event, so that the clock and the context are looked at.
 const waitMost = 50 * time.Millisecond
 
+// How a loop's thread is scheduled among those of its core: before nearly all others, and for so many nanoseconds at a
+// time.
+const (
+	niceness = -20
+	slice    = 100_000
+)
+
 // run is one loop of a generator, on a thread of its own while it lasts.
 type run struct {
 	g      *Generator
 	start  time.Time
-	last   time.Time     // when all must have been answered
-	heard  time.Time     // when something came last
-	before time.Duration // the thread's CPU …
-	nice   int           // … and its priority, before
+	last   time.Time       // when all must have been answered
+	heard  time.Time       // when something came last
+	before time.Duration   // the thread's CPU …
+	sched  *unix.SchedAttr // … and how the kernel schedules it, before; nil: the kernel did not tell
 	got    Result
 }
 
 // begin takes the calling goroutine's thread for a loop of so long. release must follow, whatever becomes of the loop.
 func (g *Generator) begin(lasting time.Duration) *run {
 	runtime.LockOSThread()
-	r := &run{g: g, nice: niceness(), got: Result{Late: newTimes()}}
+	r := &run{g: g, got: Result{Late: newTimes()}}
 	// The kernel may end a wait of this thread late by 50 µs otherwise, and what shares its core with it may keep it from
-	// that core for milliseconds. Where it refuses (the second takes root), the requests' lateness shows it.
+	// that core for milliseconds: until the other's slice has ended, unless its own is shorter (Linux 6.12). Where the
+	// kernel refuses (it takes root), the requests' lateness shows it.
 	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0)
-	_ = unix.Setpriority(unix.PRIO_PROCESS, 0, -20)
+	if sched, err := unix.SchedGetAttr(0, 0); err == nil {
+		r.sched = sched
+		_ = unix.SchedSetAttr(0, &unix.SchedAttr{Policy: unix.SCHED_NORMAL, Nice: niceness, Runtime: slice}, 0)
+	}
 	for _, name := range g.plan.Classes {
 		r.got.Classes = append(r.got.Classes, Class{Name: name, Times: newTimes()})
 	}
@@ -44,7 +55,9 @@ func (g *Generator) begin(lasting time.Duration) *run {
 // release gives the thread back as it was.
 func (r *run) release() {
 	_ = unix.Prctl(unix.PR_SET_TIMERSLACK, 0, 0, 0, 0) // 0: the default
-	_ = unix.Setpriority(unix.PRIO_PROCESS, 0, r.nice)
+	if r.sched != nil {
+		_ = unix.SchedSetAttr(0, r.sched, 0)
+	}
 	runtime.UnlockOSThread()
 }
 
@@ -119,15 +132,6 @@ func (g *Generator) awaited() bool {
 		}
 	}
 	return false
-}
-
-// niceness is the calling thread's, 0 where the kernel does not tell.
-func niceness() int {
-	p, err := unix.Getpriority(unix.PRIO_PROCESS, 0)
-	if err != nil {
-		return 0
-	}
-	return 20 - p // the call itself answers from 40 down to 1
 }
 
 // threadCPU is what the calling thread has used of its core, in user and in kernel mode.

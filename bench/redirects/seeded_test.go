@@ -55,6 +55,7 @@ func (m *measuring) seeded(t *testing.T, links int, edges ...map[string]string) 
 	f.Settle(t)
 	f.AwaitFilters(t)
 	if m.Full() {
+		f.First(t)
 		for _, e := range f.Edges {
 			e.Pin(t, serversCore)
 		}

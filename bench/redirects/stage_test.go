@@ -48,6 +48,7 @@ func (m *measuring) stage(t *testing.T, links int) *stage {
 		KeepState: m.Full(), DurablePostgres: m.Full(),
 	})}
 	if m.Full() {
+		s.First(t)
 		s.Edges[0].Pin(t, serversCore)
 	}
 	s.links = s.API(t).MustBulk(t, links, func(i int) fleet.Fields {

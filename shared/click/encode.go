@@ -5,10 +5,29 @@ import (
 	"slices"
 )
 
-// Append appends the stretch's bytes. Values stand once, sorted, in a table in
+// Append appends the stretch's bytes.
+func (s *Stretch) Append(dst []byte) []byte { return new(Encoder).Append(dst, s) }
+
+// Encoder makes bytes of stretches, in memory that it keeps from one to the next.
+// Rest, unless nil, is called between links, of which a stretch may have many.
+// The zero value is ready. Not safe for concurrent use.
+type Encoder struct {
+	Rest func()
+
+	table table
+}
+
+func (e *Encoder) rest() {
+	if e.Rest != nil {
+		e.Rest()
+	}
+}
+
+// Append appends a stretch's bytes. Values stand once, sorted, in a table in
 // front; what refers to them is a distance in that table.
-func (s *Stretch) Append(dst []byte) []byte {
-	t := newTable(s)
+func (e *Encoder) Append(dst []byte, s *Stretch) []byte {
+	t := &e.table
+	t.fill(s, e.rest)
 	dst = slices.Grow(dst, s.size(len(t.refs)))
 	var last byte
 	if s.Last {
@@ -27,6 +46,7 @@ func (s *Stretch) Append(dst []byte) []byte {
 		dst = binary.AppendUvarint(dst, s.Links[i].Link-before)
 		before = s.Links[i].Link
 		dst = s.Links[i].append(dst, t)
+		e.rest()
 	}
 	dst = binary.AppendUvarint(dst, uint64(len(s.Orphans)))
 	hour := int64(0)

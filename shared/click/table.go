@@ -12,6 +12,7 @@ type table struct {
 	ids    map[string]uint32 // in the order of first use
 	ranks  []uint64          // by id: index in values
 	refs   []uint32          // ids
+	read   int               // of refs
 	last   [Dimensions]used  // spares a look-up where a value repeats
 }
 
@@ -21,7 +22,9 @@ type used struct {
 	any   bool
 }
 
-func newTable(s *Stretch) *table {
+// fill makes it a stretch's, with the memory that it had. rest is called between
+// links.
+func (t *table) fill(s *Stretch, rest func()) {
 	n := 0
 	for i := range s.Links {
 		for j := range s.Links[i].Hours {
@@ -29,7 +32,11 @@ func newTable(s *Stretch) *table {
 		}
 		n += len(s.Links[i].Newest) * recentValues
 	}
-	t := &table{ids: make(map[string]uint32), refs: make([]uint32, 0, n)}
+	if t.ids == nil {
+		t.ids = make(map[string]uint32)
+	}
+	clear(t.ids)
+	t.refs, t.read, t.last = slices.Grow(t.refs[:0], n), 0, [Dimensions]used{}
 	for i := range s.Links {
 		l := &s.Links[i]
 		for j := range l.Hours {
@@ -42,17 +49,17 @@ func newTable(s *Stretch) *table {
 				t.refer(recentDimensions()[d], v)
 			}
 		}
+		rest()
 	}
-	t.values = make([]string, 0, len(t.ids))
+	t.values = t.values[:0]
 	for v := range t.ids {
 		t.values = append(t.values, v)
 	}
 	slices.Sort(t.values)
-	t.ranks = make([]uint64, len(t.values))
+	t.ranks = slices.Grow(t.ranks[:0], len(t.values))[:len(t.values)]
 	for i, v := range t.values {
 		t.ranks[t.ids[v]] = uint64(i)
 	}
-	return t
 }
 
 const recentValues = 5
@@ -81,8 +88,8 @@ func (t *table) refer(d Dimension, value string) {
 
 // next is the index of the next value that is referred to.
 func (t *table) next() uint64 {
-	id := t.refs[0]
-	t.refs = t.refs[1:]
+	id := t.refs[t.read]
+	t.read++
 	return t.ranks[id]
 }
 

@@ -1,16 +1,21 @@
 package clicks
 
-import "waypost/shared/click"
+import (
+	"waypost/edge/internal/pace"
+	"waypost/shared/click"
+)
 
 // aggregate adds clicks up, in memory that it keeps from one stretch to the
 // next. Not safe for concurrent use.
 type aggregate struct {
+	pace    *pace.Pace
 	words   words
 	index   map[uint64]int // link → its place in links
 	links   []linkTally
 	orphans map[int64]uint64 // by hour
 	clicks  uint64
 	emitted emitted
+	encoder click.Encoder
 	resets  int
 	size    int // about what the stretch takes, in bytes, words apart
 }
@@ -50,8 +55,10 @@ const (
 	sizeHours  = 4 // of orphans
 )
 
-func newAggregate() *aggregate {
-	return &aggregate{words: newWords(), index: make(map[uint64]int), orphans: make(map[int64]uint64)}
+func newAggregate(p *pace.Pace) *aggregate {
+	return &aggregate{
+		pace: p, words: newWords(), index: make(map[uint64]int), orphans: make(map[int64]uint64), encoder: click.Encoder{Rest: p.Rest},
+	}
 }
 
 // bytes is about what the stretch takes on the wire.
@@ -128,12 +135,12 @@ func (a *aggregate) lost(c click.HourCount) {
 
 // keepFor is for how many stretches memory is kept: each of them may have made
 // another part of it large.
-const keepFor = 32
+const keepFor = 128
 
 // reset empties it and keeps its memory, for a while.
 func (a *aggregate) reset() {
 	if a.resets++; a.resets == keepFor {
-		*a = *newAggregate()
+		*a = *newAggregate(a.pace)
 		return
 	}
 	a.words.reset()

@@ -53,6 +53,7 @@ func BenchmarkStretches(b *testing.B) {
 			logs := s.Logs()
 			log := logs[len(logs)-1]
 			builder := newBuilder(nil)
+			builder.pace.Hurry()
 			var bytes, stretches int
 			var counted uint64
 			b.ReportAllocs()

@@ -2,12 +2,14 @@ package clicks
 
 import (
 	"waypost/edge/internal/clicks/spool"
+	"waypost/edge/internal/pace"
 	"waypost/shared/click"
 )
 
 // builder adds up records of a log. It reads a chunk ahead of what it adds, to
 // know the voids of a click before it counts it. Not safe for concurrent use.
 type builder struct {
+	pace      *pace.Pace
 	sum       *aggregate
 	click     click.Record // that is added up: kept, as it is large
 	now, next chunk
@@ -16,7 +18,8 @@ type builder struct {
 }
 
 func newBuilder(voided func(at uint64) bool) *builder {
-	return &builder{sum: newAggregate(), voids: make(map[uint64]struct{}), voided: voided}
+	p := pace.New()
+	return &builder{pace: p, sum: newAggregate(p), voids: make(map[uint64]struct{}), voided: voided}
 }
 
 // built says what was added up.
@@ -37,12 +40,12 @@ func (b *builder) build(log *spool.Log, from, limit, ahead uint64, bound most) (
 	b.sum.reset()
 	clear(b.voids)
 	done := built{from: from, to: from, seen: from}
-	if err := b.now.read(log, from); err != nil {
+	if err := b.now.read(log, from, b.pace); err != nil {
 		return done, err
 	}
 	done.late = b.note(&b.now, from, ahead)
 	for b.now.end > done.to && !done.full && done.to < limit {
-		if err := b.next.read(log, b.now.end); err != nil {
+		if err := b.next.read(log, b.now.end, b.pace); err != nil {
 			return done, err
 		}
 		done.late += b.note(&b.next, from, ahead)
@@ -80,6 +83,7 @@ func (b *builder) add(done *built, limit uint64, bound most) {
 			return
 		}
 		b.record(done, f.at, b.now.payload(f))
+		b.pace.Rest()
 	}
 	done.to = b.now.end
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"waypost/edge/internal/clicks/spool"
+	"waypost/edge/internal/pace"
 	"waypost/shared/click"
 )
 
@@ -42,10 +43,11 @@ func (c *chunk) reset(end uint64) {
 
 // read fills the chunk from an offset of a log on; it is empty at the end of the
 // log.
-func (c *chunk) read(log *spool.Log, from uint64) error {
+func (c *chunk) read(log *spool.Log, from uint64, p *pace.Pace) error {
 	c.reset(from)
 	to, err := log.Read(from, chunkBytes, func(at uint64, payload []byte) error {
 		c.add(at, payload)
+		p.Rest()
 		return nil
 	})
 	c.end = to

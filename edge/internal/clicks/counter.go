@@ -158,6 +158,8 @@ func (c *Counter) Run(ctx context.Context) error {
 		_ = c.void(at) // a disk that takes nothing now either leaves it to drain
 	}
 	c.record()
+	c.memory.pace.Hurry()
+	c.shipper.builder.pace.Hurry()
 	c.memory.compact()
 	c.memory.compact()
 	last, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)

@@ -11,6 +11,7 @@ import (
 // emitted is the memory of a stretch that was made of an aggregate, kept for the
 // next one.
 type emitted struct {
+	order  []int32
 	links  []click.LinkClicks
 	hours  []click.Hour
 	parts  []click.Part
@@ -19,24 +20,38 @@ type emitted struct {
 }
 
 func (e *emitted) reset() {
-	*e = emitted{e.links[:0], e.hours[:0], e.parts[:0], e.days[:0], e.newest[:0]}
+	*e = emitted{e.order[:0], e.links[:0], e.hours[:0], e.parts[:0], e.days[:0], e.newest[:0]}
 }
 
 // stretch is what was added up, for the caller to put boot and offsets to. It
 // shares the aggregate's memory until the next reset.
 func (a *aggregate) stretch(region string) *click.Stretch {
 	out := &a.emitted
-	for i := range a.links {
+	for _, i := range a.order() {
 		l := a.links[i].clicks(out, &a.words, region)
 		l.Bound()
 		out.links = append(out.links, l)
+		a.pace.Rest()
 	}
-	slices.SortFunc(out.links, func(a, b click.LinkClicks) int { return cmp.Compare(a.Link, b.Link) })
 	s := &click.Stretch{Region: region, Links: out.links}
 	for _, hour := range slices.Sorted(maps.Keys(a.orphans)) {
 		s.Orphans = append(s.Orphans, click.HourCount{Hour: hour, Count: a.orphans[hour]})
 	}
 	return s
+}
+
+// order are the places of the links, by link.
+func (a *aggregate) order() []int32 {
+	order := a.emitted.order[:0]
+	for i := range a.links {
+		order = append(order, int32(i)) //nolint:gosec // fewer than a stretch has bytes
+	}
+	slices.SortFunc(order, func(x, y int32) int {
+		a.pace.Rest() // there may be a hundred thousand
+		return cmp.Compare(a.links[x].link, a.links[y].link)
+	})
+	a.emitted.order = order
+	return order
 }
 
 func (l *linkTally) clicks(out *emitted, w *words, region string) click.LinkClicks {

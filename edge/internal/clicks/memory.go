@@ -4,6 +4,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"waypost/edge/internal/pace"
 	"waypost/shared/click"
 )
 
@@ -24,6 +25,7 @@ type memory struct {
 	taken uint64 // clicks and orphans so far: the next one's offset
 
 	work   sync.Mutex // of all below; before mu
+	pace   *pace.Pace
 	held   chunk      // looked at for voids only
 	seen   uint64     // everything before it has been added up
 	sum    *aggregate // nil until the first click
@@ -49,7 +51,7 @@ type batch struct {
 }
 
 func newMemory(boot, region string, bounds memoryBounds) *memory {
-	return &memory{boot: boot + "-m", region: region, bounds: bounds}
+	return &memory{boot: boot + "-m", region: region, bounds: bounds, pace: pace.New()}
 }
 
 // count takes a click and returns its offset; not ok if there is no room.
@@ -119,6 +121,7 @@ func (m *memory) compact() {
 	}
 	for _, f := range m.held.frames {
 		m.add(f.at, m.held.payload(f), voids)
+		m.pace.Rest()
 	}
 	m.held, m.seen = next, taken
 	if len(next.frames) > 0 {
@@ -133,7 +136,7 @@ func (m *memory) add(at uint64, payload []byte, voids map[uint64]struct{}) {
 		return
 	}
 	if m.sum == nil {
-		m.sum = newAggregate()
+		m.sum = newAggregate(m.pace)
 	}
 	room := m.sum.bytes() < m.bounds.bytes || m.finish()
 	if room {
@@ -166,7 +169,7 @@ func (m *memory) finish() bool {
 	}
 	stretch := m.sum.stretch(m.region)
 	stretch.Boot, stretch.To = m.boot, m.added
-	m.ready = append(m.ready, batch{stretch.Append(nil), m.added, m.sum.clicks})
+	m.ready = append(m.ready, batch{m.sum.encoder.Append(nil, stretch), m.added, m.sum.clicks})
 	m.sum.reset()
 	m.added = 0
 	return true

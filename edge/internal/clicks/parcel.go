@@ -42,11 +42,15 @@ type most struct {
 
 // seal puts boot and bounds to what was added up.
 func seal(src *source, from, to uint64, stretch *click.Stretch, last bool) *parcel {
+	return sealBy(new(click.Encoder), src, from, to, stretch, last)
+}
+
+func sealBy(encoder *click.Encoder, src *source, from, to uint64, stretch *click.Stretch, last bool) *parcel {
 	stretch.Boot, stretch.From, stretch.To, stretch.Last = src.boot, from, to, last
 	if stretch.Region == "" {
 		stretch.Region = src.region
 	}
-	return &parcel{bytes: stretch.Append(nil), from: from, to: to, clicks: stretch.Clicks(), last: last}
+	return &parcel{bytes: encoder.Append(nil, stretch), from: from, to: to, clicks: stretch.Clicks(), last: last}
 }
 
 // next is what is to be sent of a source, nil if there is nothing.
@@ -115,7 +119,8 @@ func (s *shipper) add(src *source, from, limit uint64, bound most) (*parcel, err
 		if err != nil {
 			return nil, err
 		}
-		p := seal(src, from, done.to, s.builder.sum.stretch(src.region), src.complete(done.to))
+		sum := s.builder.sum
+		p := sealBy(&sum.encoder, src, from, done.to, sum.stretch(src.region), src.complete(done.to))
 		if len(p.bytes) > click.MaxStretch { // takes more than such clicks usually do
 			bound.bytes /= 2
 			continue
