@@ -19,7 +19,7 @@ GOLANGCI  := $(TOOLS)/golangci-lint-$(GOLANGCI_VERSION)/golangci-lint
 K6        := $(TOOLS)/k6-$(K6_VERSION)/k6
 
 # Packages with tests of allocations, which mean nothing under the race detector.
-ALLOCS := waypost/edge/internal/httpd waypost/edge/internal/redirect waypost/edge/internal/limit waypost/edge/internal/visitor \
+ALLOCS := waypost/edge/internal/httpd waypost/edge/internal/redirect waypost/edge/internal/l1 waypost/edge/internal/limit waypost/edge/internal/visitor \
 	waypost/edge/internal/clicks waypost/edge/internal/clicks/spool waypost/shared/feed waypost/shared/link
 
 # Fleets of processes are tested by themselves afterwards: beside other tests two cores are busy enough for leases of a
@@ -79,13 +79,13 @@ k6: $(K6) ## build k6 into .tools, for the scripts in bench/k6, and print its pa
 
 .PHONY: test
 test: servers curl peers wrk build-race ## all tests of all modules with the race detector, on real PostgreSQL, Redis and NATS
-	go test -run Alloc $(ALLOCS)
+	go test -run 'Alloc|Forgotten' $(ALLOCS)
 	CGO_ENABLED=1 go test -race -short -timeout 15m $(UNITS)
 	$(TEST_BIN) CGO_ENABLED=1 go test -count=1 -race -short -timeout 15m -p 1 waypost/bench/...
 
 .PHONY: test-long
 test-long: servers curl peers node wrk $(K6) build-race ## the same in their long versions
-	go test -run Alloc $(ALLOCS)
+	go test -run 'Alloc|Forgotten' $(ALLOCS)
 	CGO_ENABLED=1 go test -race -timeout 60m $(UNITS)
 	$(TEST_BIN) WAYPOST_TEST_K6=$(K6) CGO_ENABLED=1 go test -count=1 -race -timeout 60m -p 1 waypost/bench/...
 

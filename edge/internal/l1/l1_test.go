@@ -27,11 +27,16 @@ func entry(code string, asof uint64) *feed.Entry {
 	}}
 }
 
+// held is what a cache holds for a code.
+func held(c *Cache, code string) *feed.Entry {
+	return c.Entry("", []byte(code), link.Key{Code: code}.Hash())
+}
+
 func TestANewerEntryStays(t *testing.T) {
 	t.Parallel()
 	c := newCache(t, 1<<20)
 	hash := link.Key{Code: "a"}.Hash()
-	if c.Entry(hash) != nil {
+	if held(c, "a") != nil {
 		t.Fatal("an empty cache holds something")
 	}
 	c.Store(hash, entry("a", 5))
@@ -39,7 +44,7 @@ func TestANewerEntryStays(t *testing.T) {
 	for _, asof := range []uint64{4, 7, 6} {
 		c.Store(hash, entry("a", asof))
 	}
-	if got := c.Entry(hash).AsOf; got != 7 {
+	if got := held(c, "a").AsOf; got != 7 {
 		t.Errorf("got position %d, want 7", got)
 	}
 }
@@ -50,14 +55,14 @@ func TestReplaceIsForWhatIsHeld(t *testing.T) {
 	hash := link.Key{Code: "a"}.Hash()
 	c.Replace(hash, entry("a", 5))
 	c.Wait()
-	if c.Entry(hash) != nil {
+	if held(c, "a") != nil {
 		t.Error("Replace stored an entry of a key that was not held")
 	}
 	c.Store(hash, entry("a", 5))
 	c.Wait()
 	c.Replace(hash, entry("other", 9)) // another key of the same hash
 	c.Replace(hash, entry("a", 6))
-	if got := c.Entry(hash); got.AsOf != 6 || got.Key.Code != "a" {
+	if got := held(c, "a"); got.AsOf != 6 || got.Key.Code != "a" {
 		t.Errorf("got %+v, want a at position 6", got)
 	}
 }

@@ -126,20 +126,11 @@ func (r *Resolver) Held(domain string, code []byte, hash uint64) (Answer, bool) 
 	if !ok {
 		return Answer{}, false
 	}
-	held := r.held(domain, code, hash)
+	held := r.l1.Entry(domain, code, hash)
 	if held == nil || !view.Fresh(held) {
 		return Answer{}, false
 	}
 	return Answer{Entry: held, Tier: L1, Lease: view.Lease}, true
-}
-
-// held is what L1 has for a key, or nil.
-func (r *Resolver) held(domain string, code []byte, hash uint64) *feed.Entry {
-	e := r.l1.Entry(hash)
-	if e == nil || e.Key.Domain != domain || e.Key.Code != string(code) {
-		return nil
-	}
-	return e
 }
 
 // Resolve finds the entry to serve for a domain and code whose key has this
@@ -151,7 +142,7 @@ func (r *Resolver) Resolve(ctx context.Context, domain string, code []byte, hash
 	if !ok {
 		return r.unready(ctx, link.Key{Domain: domain, Code: string(code)}, hash)
 	}
-	held := r.held(domain, code, hash)
+	held := r.l1.Entry(domain, code, hash)
 	if held != nil && view.Fresh(held) {
 		return Answer{Entry: held, Tier: L1, Lease: view.Lease}, nil
 	}

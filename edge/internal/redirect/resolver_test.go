@@ -299,7 +299,7 @@ func TestARequestDoesNotJoinAFillFromBeforeAChange(t *testing.T) {
 	}
 	w.Wait()
 	w.l1.Wait()
-	if e := w.l1.Entry(key.Hash()); e != nil && e.Version == 5 {
+	if e := w.l1.Entry(key.Domain, []byte(key.Code), key.Hash()); e != nil && e.Version == 5 {
 		t.Error("a fill that the floors refute by now was stored")
 	}
 }

@@ -86,8 +86,7 @@ func newHits(b *testing.B, n int) *hits {
 //
 //go:noinline
 func (h *hits) unruled(domain string, code []byte, hash uint64) (Answer, error) {
-	held := h.l1.Entry(hash)
-	if held != nil && held.Key.Domain == domain && held.Key.Code == string(code) {
+	if held := h.l1.Entry(domain, code, hash); held != nil {
 		return Answer{Entry: held, Tier: L1}, nil
 	}
 	return Answer{}, ErrUnready

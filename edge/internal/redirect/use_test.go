@@ -51,7 +51,7 @@ func TestAUseIsTheOriginsAlone(t *testing.T) {
 		t.Errorf("got %d lookups and %d stores in L2, want none", w.region.lookups, len(w.region.stored))
 	}
 	w.l1.Wait()
-	if e := w.l1.Entry(key.Hash()); e == nil || e.Limited {
+	if e := w.l1.Entry(key.Domain, []byte(key.Code), key.Hash()); e == nil || e.Limited {
 		t.Errorf("L1 holds %+v, want what it held before", e)
 	}
 }
