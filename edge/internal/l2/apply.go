@@ -5,14 +5,19 @@ import (
 	"encoding/binary"
 	"slices"
 	"sync"
+	"time"
 
 	"waypost/shared/bloom"
 	"waypost/shared/feed"
 	"waypost/shared/link"
 )
 
+// gatherTime is how long a change waits for others, so that Redis is asked once for
+// all of them. Until Redis has it its floor refuses what Redis says of its key.
+const gatherTime = 20 * time.Millisecond
+
 const (
-	maxBacklog = 256 // changes of one shard that wait for Redis
+	maxBacklog = 256 // changes of one shard that wait for Redis; half of them wait no longer
 	maxRows    = 128 // positions in one script call, some thousand bits
 )
 
@@ -36,14 +41,23 @@ func (c *Cache) Applied(change *feed.Change) {
 	if !full {
 		b.rows = append(b.rows, change)
 	}
+	half := len(b.rows) >= maxBacklog/2
 	b.mu.Unlock()
 	if full {
 		c.count.overflows.Add(1)
 		c.suspect(change.Shard)
 		return
 	}
+	signal(c.woken)
+	if half {
+		signal(c.pressed)
+	}
+}
+
+// signal puts a token where there is none.
+func signal(tokens chan<- struct{}) {
 	select {
-	case c.woken <- struct{}{}:
+	case tokens <- struct{}{}:
 	default:
 	}
 }
@@ -65,12 +79,9 @@ func (b *backlog) empty() bool {
 // applyAll brings Redis what Applied was given, all shards together, as much
 // at once as has come meanwhile. What a fault loses the watch finds.
 func (c *Cache) applyAll(ctx context.Context) {
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-c.woken:
-		}
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	for c.gather(ctx, timer) {
 		var advances, refreshes []*call
 		var shards []int // of advances
 		for shard := range c.backlog {
@@ -81,7 +92,8 @@ func (c *Cache) applyAll(ctx context.Context) {
 			}
 			refreshes = append(refreshes, c.refreshes(rows)...)
 		}
-		if err := c.run(ctx, advances); err != nil {
+		// A value that stays old is refused by the floors.
+		if err := c.run(ctx, slices.Concat(advances, refreshes)); err != nil {
 			continue
 		}
 		for i, one := range advances {
@@ -89,8 +101,24 @@ func (c *Cache) applyAll(ctx context.Context) {
 				c.suspect(shards[i])
 			}
 		}
-		_ = c.run(ctx, refreshes) // a value that stays old is refused by the floors
 	}
+}
+
+// gather waits for changes, and then a little for more; false when ctx has ended.
+func (c *Cache) gather(ctx context.Context, timer *time.Timer) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-c.woken:
+	}
+	timer.Reset(gatherTime)
+	select {
+	case <-ctx.Done():
+		return false
+	case <-c.pressed:
+	case <-timer.C:
+	}
+	return true
 }
 
 // contiguous cuts rows, which are in order, where a position is missing or the

@@ -1,8 +1,10 @@
 package l2
 
 import (
+	"context"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"waypost/deploy/services"
@@ -158,6 +160,43 @@ func TestTheConfigShardIsNoFilters(t *testing.T) {
 	if got := len(c.woken); got != 0 {
 		t.Error("a change of the config shard woke the worker")
 	}
+}
+
+func TestChangesWaitForOthersButNotForLong(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := New(Config{Shape: small(), Table: feed.NewTable(64, 1)})
+		c.writer.until.Store(int64(time.Hour))
+		timer := time.NewTimer(0)
+		defer timer.Stop()
+		for name, tc := range map[string]struct {
+			changes int
+			want    time.Duration
+		}{
+			"one":            {1, gatherTime},
+			"a few":          {maxBacklog/2 - 1, gatherTime},
+			"half a backlog": {maxBacklog / 2, 0},
+		} {
+			began := time.Now()
+			for i := range tc.changes {
+				c.Applied(&feed.Change{Epoch: 1, Shard: 5, Seq: uint64(i) + 1, Kind: feed.Purge})
+			}
+			if !c.gather(t.Context(), timer) {
+				t.Fatalf("%s: not gathered", name)
+			}
+			if got := time.Since(began); got != tc.want {
+				t.Errorf("%s: waited %s, want %s", name, got, tc.want)
+			}
+			if got := len(c.backlog[5].take()); got != tc.changes {
+				t.Errorf("%s: got %d together, want %d", name, got, tc.changes)
+			}
+		}
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		if c.gather(ended, timer) {
+			t.Error("gathered after the end")
+		}
+	})
 }
 
 func TestABacklogThatOverflowsIsRepaired(t *testing.T) {

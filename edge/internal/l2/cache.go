@@ -61,6 +61,7 @@ type Cache struct {
 	stores    chan *feed.Entry
 	backlog   [feed.Shards]backlog
 	woken     chan struct{} // holds a token while a backlog may not be empty
+	pressed   chan struct{} // holds one when a backlog is half full
 	filters   [feed.Shards]filterState
 	writer    writer
 	writerKey string   // of the lease
@@ -98,6 +99,7 @@ func New(cfg Config) *Cache {
 		born:     time.Now(),
 		stores:   make(chan *feed.Entry, maxStores),
 		woken:    make(chan struct{}, 1),
+		pressed:  make(chan struct{}, 1),
 		mends:    make(chan int, feed.Shards),
 
 		writerKey: cfg.Prefix + ":writer",
