@@ -15,29 +15,41 @@ type Saved struct {
 	table  *Table
 }
 
-// Save copies the table. Each shard's part comes from one state, applied before
-// base and floors: what is restored never claims a position whose floors it
-// lacks. It is safe beside readers and the writer.
-func (t *Table) Save(config *Config) *Saved {
-	saved := &Saved{Config: config, table: NewTable(int(t.slots), t.seed)} //nolint:gosec // came from an int
+// Append appends the table as ParseSaved reads it: format, seed, slots, the shards,
+// the config, and their CRC (Castagnoli) at the end. Each shard's part comes from
+// one state, applied before base and floors: what is restored never claims a
+// position whose floors it lacks. The config is asked for when the shards have been
+// read: it is stored before its position is applied, so it is never behind the
+// position that is saved. rest is called between shards. It is safe beside readers
+// and the writer.
+func (t *Table) Append(dst []byte, config func() *Config, rest func()) []byte {
+	start := len(dst)
+	dst = append(dst, format)
+	dst = binary.BigEndian.AppendUint64(dst, t.seed)
+	dst = binary.BigEndian.AppendUint64(dst, t.slots)
+	copied := t.newState(0, 0)
 	for n := range t.shard {
-		s := t.shard[n].state.Load()
-		if s == nil {
-			continue
+		if s := t.shard[n].state.Load(); s != nil {
+			copied.copyState(s)
+			dst = appendState(dst, copied)
+		} else {
+			dst = binary.AppendUvarint(dst, 0) // no epoch is 0
 		}
-		saved.Epoch = max(saved.Epoch, s.epoch)
-		saved.table.storeState(n, t.copyState(n, s))
+		rest()
 	}
-	return saved
+	dst = append(dst, config().bytes()...) // to the end: it has no bound of its own
+	return binary.BigEndian.AppendUint32(dst, checksum(dst[start:]))
 }
 
-func (t *Table) copyState(n int, s *state) *state {
-	to := t.newState(n, s.epoch)
-	to.copyApplied(s)
-	to.copyBase(s)
-	to.copyChanged(s)
-	to.copyCreated(s)
-	return to
+// copyState makes it the same as a state that may change meanwhile, with the memory that
+// it has.
+func (s *state) copyState(from *state) {
+	s.epoch, s.slots = from.epoch, s.slots[:len(from.slots)]
+	clear(s.slots)
+	s.copyApplied(from)
+	s.copyBase(from)
+	s.copyChanged(from)
+	s.copyCreated(from)
 }
 
 // The single loads of a save, in their order.
@@ -49,7 +61,7 @@ func (s *state) copyCreated(from *state) { copyFloors(s, from, (*slot).ofCreated
 func (s *slot) ofChanged() *atomic.Uint64 { return &s.changed }
 func (s *slot) ofCreated() *atomic.Uint64 { return &s.created }
 
-// copyFloors copies to fresh floors, which are 0, as most are.
+// copyFloors copies to floors that are 0, as most are.
 func copyFloors(to, from *state, floor func(*slot) *atomic.Uint64) {
 	for i := range from.slots {
 		if v := floor(&from.slots[i]).Load(); v != 0 {
@@ -68,28 +80,11 @@ func savedFloors() [2]func(*slot) *atomic.Uint64 {
 // with all floors and without leases.
 func (s *Saved) Restore() *Table { return s.table }
 
-// Append appends the saved bytes: format, seed, slots, the shards, the config,
-// and their CRC (Castagnoli) at the end.
-func (s *Saved) Append(dst []byte) []byte {
-	start := len(dst)
-	dst = append(dst, format)
-	dst = binary.BigEndian.AppendUint64(dst, s.table.seed)
-	dst = binary.BigEndian.AppendUint64(dst, s.table.slots)
-	for n := range s.table.shard {
-		dst = appendState(dst, s.table.shard[n].state.Load())
-	}
-	dst = append(dst, s.Config.bytes()...) // to the end: it has no bound of its own
-	return binary.BigEndian.AppendUint32(dst, checksum(dst[start:]))
-}
-
 func checksum(b []byte) uint32 { return crc32.Checksum(b, crc32.MakeTable(crc32.Castagnoli)) }
 
 // appendState writes most floors, which are 0 or far below applied, in a few
 // bytes each.
 func appendState(dst []byte, s *state) []byte {
-	if s == nil {
-		return binary.AppendUvarint(dst, 0) // no epoch is 0
-	}
 	dst = binary.AppendUvarint(dst, s.epoch)
 	dst = binary.AppendUvarint(dst, s.applied.Load())
 	dst = binary.AppendUvarint(dst, s.base.Load())
@@ -101,7 +96,7 @@ func appendState(dst []byte, s *state) []byte {
 	return dst
 }
 
-// ParseSaved reads what Append wrote. The error is ErrFormat, also where the
+// ParseSaved reads what Table.Append wrote. The error is ErrFormat, also where the
 // table is of another size: such a file is as none.
 func ParseSaved(b []byte, slots int) (*Saved, error) {
 	if len(b) < 4 {

@@ -55,11 +55,11 @@ func (k *keeper) save(ctx context.Context) {
 	if k.f.cfg.State == nil || k.f.adopted.Load() != settled || at == k.last {
 		return
 	}
-	saved := snapshot(k.f.cfg.Table, k.f.config.Load)
+	k.f.cfg.State.take(k.f.cfg.Table, k.f.config.Load)
 	if ctx.Err() != nil {
 		return
 	}
-	err := k.f.cfg.State.save(saved)
+	err := k.f.cfg.State.save()
 	if err == nil {
 		k.last = at
 	} else {
@@ -77,13 +77,4 @@ func (k *keeper) report(ctx context.Context, err error) {
 		return
 	}
 	k.f.cfg.Logger.LogAttrs(ctx, slog.LevelError, "the positions cannot be saved; a restart would begin without them", slog.Any("error", err))
-}
-
-// snapshot reads the config after the table: it is stored before its position
-// is applied, so it is never behind the position that is saved. A config that
-// is ahead skips the changes it has.
-func snapshot(table *feed.Table, config func() *feed.Config) *feed.Saved {
-	saved := table.Save(nil)
-	saved.Config = config()
-	return saved
 }

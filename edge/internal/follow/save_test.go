@@ -209,13 +209,16 @@ func TestASavedConfigIsNeverBehindItsPosition(t *testing.T) {
 	t.Parallel()
 	table := tableAt(1, 3)
 	cfg := &feed.Config{Epoch: 1, Seq: 3}
-	saved := snapshot(table, func() *feed.Config {
-		// A change that comes while the table is copied.
+	saved, err := feed.ParseSaved(table.Append(nil, func() *feed.Config {
+		// A change that comes when the table has been read.
 		c := &feed.Change{Epoch: 1, Shard: feed.ConfigShard, Seq: 4, Kind: feed.Changed}
 		next := cfg.With(c)
 		table.Apply(c)
 		return next
-	})
+	}, func() {}), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
 	if _, applied, _ := saved.Restore().Position(feed.ConfigShard); applied > saved.Config.Seq {
 		t.Errorf("got position %d with the config of %d", applied, saved.Config.Seq)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"waypost/edge/internal/pace"
 	"waypost/shared/feed"
 )
 
@@ -21,13 +22,14 @@ const (
 // errInUse says that another edge keeps its state in the folder.
 var errInUse = errors.New("another process is using it")
 
-// State is an edge's state folder, held by one process at a time. Load and
+// State is an edge's state folder, held by one process at a time. Load, take and
 // save are for one goroutine at a time.
 type State struct {
 	dir  string
 	lock *os.File
 	disk disk
-	buf  []byte // what was last written, kept for its memory
+	buf  []byte // what is saved, kept for its memory
+	pace *pace.Pace
 }
 
 // disk is what saving needs of a file system.
@@ -55,7 +57,7 @@ func OpenState(dir string) (*State, error) {
 	}
 	err = unix.Flock(int(lock.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 	if err == nil {
-		return &State{dir: dir, lock: lock, disk: osDisk{}}, nil
+		return &State{dir: dir, lock: lock, disk: osDisk{}, pace: pace.New()}, nil
 	}
 	_ = lock.Close() // nothing was written
 	if errors.Is(err, unix.EWOULDBLOCK) {
@@ -93,11 +95,15 @@ func (s *State) Load(slots int) (*feed.Saved, error) {
 	return saved, nil
 }
 
+// take reads what save is to write.
+func (s *State) take(table *feed.Table, config func() *feed.Config) {
+	s.buf = table.Append(s.buf[:0], config, s.pace.Look)
+}
+
 // save writes what is to be found by Load. After it has returned nil that
 // holds whatever happens; when it fails, or the machine does, what was there
 // before is still there.
-func (s *State) save(saved *feed.Saved) error {
-	s.buf = saved.Append(s.buf[:0])
+func (s *State) save() error {
 	next := filepath.Join(s.dir, stateNext)
 	if err := s.write(next); err != nil {
 		return fmt.Errorf("save floors: %w", err)

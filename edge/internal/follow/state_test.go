@@ -109,8 +109,17 @@ func tableAt(epoch, head uint64) *feed.Table {
 	return table
 }
 
-func savedAt(head uint64) *feed.Saved {
-	return tableAt(1, head).Save(&feed.Config{Epoch: 1, Seq: head})
+func configAt(head uint64) func() *feed.Config {
+	return func() *feed.Config { return &feed.Config{Epoch: 1, Seq: head} }
+}
+
+// savedAt is what is saved of such a table.
+func savedAt(head uint64) []byte { return tableAt(1, head).Append(nil, configAt(head), func() {}) }
+
+// saveAt saves such a table.
+func saveAt(s *State, head uint64) error {
+	s.take(tableAt(1, head), configAt(head))
+	return s.save()
 }
 
 func openState(t *testing.T, dir string) *State {
@@ -166,12 +175,12 @@ func TestASaveThatFailsOrIsCutShortLeavesTheOldOrTheNew(t *testing.T) {
 			p := &platter{left: -1, names: map[string]*inode{}, kept: map[string]*inode{}}
 			s.disk = p
 			if old != 0 {
-				if err := s.save(savedAt(old)); err != nil {
+				if err := saveAt(s, old); err != nil {
 					t.Fatal(err)
 				}
 			}
 			p.left = steps
-			err := s.save(savedAt(9))
+			err := saveAt(s, 9)
 			whole = err == nil
 			if !whole && !errors.Is(err, errDisk) {
 				t.Fatalf("step %d: got %v, want %v", steps, err, errDisk)
@@ -182,7 +191,7 @@ func TestASaveThatFailsOrIsCutShortLeavesTheOldOrTheNew(t *testing.T) {
 				}
 			}
 			p.left = -1
-			if err := s.save(savedAt(10)); err != nil {
+			if err := saveAt(s, 10); err != nil {
 				t.Fatalf("step %d: the next save: %v", steps, err)
 			}
 			for _, image := range p.images() {
@@ -191,7 +200,7 @@ func TestASaveThatFailsOrIsCutShortLeavesTheOldOrTheNew(t *testing.T) {
 				}
 			}
 		}
-		if least := len(savedAt(9).Append(nil)) + 5; steps < least {
+		if least := len(savedAt(9)) + 5; steps < least {
 			t.Errorf("got %d steps, want one for each byte and five more, %d", steps, least)
 		}
 	}
@@ -201,7 +210,7 @@ func TestADamagedFileIsAsNone(t *testing.T) {
 	t.Parallel()
 	s := openState(t, t.TempDir())
 	path := filepath.Join(s.dir, stateFile)
-	whole := savedAt(9).Append(nil)
+	whole := savedAt(9)
 	try := func(what string, content []byte, slots int) {
 		if err := os.WriteFile(path, content, 0o600); err != nil {
 			t.Fatal(err)
@@ -218,8 +227,8 @@ func TestADamagedFileIsAsNone(t *testing.T) {
 	}
 	try("another size", whole, 2)
 	try("overlong", append(bytes.Clone(whole), 0), 1)
-	try("no config for its position", tableAt(1, 9).Save(nil).Append(nil), 1)
-	try("an older config than its position", tableAt(1, 9).Save(&feed.Config{Epoch: 1, Seq: 8}).Append(nil), 1)
+	try("no config for its position", tableAt(1, 9).Append(nil, func() *feed.Config { return nil }, func() {}), 1)
+	try("an older config than its position", tableAt(1, 9).Append(nil, configAt(8), func() {}), 1)
 	if err := os.Remove(path); err != nil {
 		t.Fatal(err)
 	}

@@ -41,9 +41,13 @@ func (p *Pace) Rest() {
 	if p == nil || p.hurry {
 		return
 	}
-	if p.calls++; p.calls%looks != 0 {
-		return
+	if p.calls++; p.calls%looks == 0 {
+		p.Look()
 	}
+}
+
+// Look is Rest for pieces of some ten microseconds, whose every end is looked at.
+func (p *Pace) Look() {
 	worked := time.Since(p.began)
 	if worked < p.worth {
 		return
