@@ -10,9 +10,9 @@ import (
 // only where nothing else can run: runtime.Gosched leads right back here. So long work sleeps now and then.
 const (
 	slice   = 100 * time.Microsecond // at a stretch
-	longest = 4 * slice              // where the process has so little to do that a sleep ends late
+	longest = 2 * slice              // where the process has so little to do that a sleep ends late
 	looks   = 8                      // calls to one look at the clock
-	quarter = 4                      // of all processors' time may go to such work, as to the garbage collector
+	eighth  = 8                      // of all processors' time may go to such work, which is several times what it needs
 )
 
 // Pace is that of one goroutine's work. A nil one never rests. Not safe for concurrent use.
@@ -35,7 +35,7 @@ func New() *Pace {
 func (p *Pace) Hurry() { p.hurry = true }
 
 // Rest is called between pieces of work of some microseconds, and sleeps where they have taken a slice together: so long
-// that they take no more than a quarter of the time of the processors that Go may use. With four of them it never
+// that they take no more than an eighth of the time of the processors that Go may use. With eight of them it never
 // sleeps: then there are others for the visitors.
 func (p *Pace) Rest() {
 	if p == nil || p.hurry {
@@ -60,13 +60,13 @@ func (p *Pace) Look() {
 // sleep lets others have the processors for what has been worked, and sets how long the next stretch may be.
 func (p *Pace) sleep(worked time.Duration) {
 	own := time.Duration(runtime.GOMAXPROCS(0))
-	if own >= quarter {
+	if own >= eighth {
 		p.worth = slice
 		return
 	}
 	before := time.Now()
-	p.timer.Reset(worked * (quarter - own) / own)
+	p.timer.Reset(worked * (eighth - own) / own)
 	<-p.timer.C
 	slept := time.Since(before)
-	p.worth = min(max(slept*own/(quarter-own), slice), longest)
+	p.worth = min(max(slept*own/(eighth-own), slice), longest)
 }

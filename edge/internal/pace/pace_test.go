@@ -30,8 +30,8 @@ func share(piece time.Duration) float64 {
 	return float64(pieces*piece) / float64(time.Since(began))
 }
 
-func TestWorkTakesAQuarterOfAllProcessorsTime(t *testing.T) {
-	for processors, want := range map[int]float64{1: 0.25, 2: 0.5, 3: 0.75, 4: 1, 8: 1} {
+func TestWorkTakesAnEighthOfAllProcessorsTime(t *testing.T) {
+	for processors, want := range map[int]float64{1: 0.125, 2: 0.25, 4: 0.5, 8: 1, 9: 1} {
 		on(t, processors)
 		synctest.Test(t, func(t *testing.T) {
 			for _, piece := range []time.Duration{time.Microsecond, 5 * time.Microsecond, 20 * time.Microsecond} {
@@ -70,7 +70,7 @@ func TestALongWaitIsNotMadeUpFor(t *testing.T) {
 		for range looks {
 			p.Rest()
 		}
-		if got, want := time.Since(began), 3*longest; got != want {
+		if got, want := time.Since(began), 7*longest; got != want {
 			t.Errorf("got %s of rest, want %s", got, want)
 		}
 	})
