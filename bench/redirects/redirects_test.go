@@ -64,7 +64,7 @@ func newMeasuring(t *testing.T) *measuring {
 		Settings: []string{
 			"One core for the servers that are measured, which are asked in turns (taskset, one worker or GOMAXPROCS=1); another one for the load and for what an edge has behind it: " +
 				"origin, PostgreSQL with fsync, Redis, NATS. What stands behind a peer (Redis, PostgreSQL) shares the peer's core, and its CPU is the peer's.",
-			"On the load's core the load goes first, then the edges' Redis, then the others, which would have machines of their own (niceness −20, −19 and 0, slices of 0.1 ms for the first two, this session before PostgreSQL's).",
+			"On the load's core the load goes first, then the edges' Redis, then the others, which would have machines of their own (niceness −20, −19 and 0, slices of 0.1 ms for the first two, this session −10 to PostgreSQL's 0).",
 			"An edge and an origin as built for release, positions and clicks in a state folder on this machine's disk, all features on: limiter `async`, asked for every request and never used up; " +
 				"every redirect counted as a click, shipped and applied meanwhile; metrics, an audit of one in 1,000, Cache-Status.",
 			"The peers are configured as `bench/peers` says: nginx with `limit_req` and an access log, the others without limiter and log, the Redis-only design with its clicks.",
