@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"io"
 	"net"
@@ -27,13 +29,20 @@ type answering struct {
 	resolved atomic.Int64
 	asks     atomic.Int64 // of the limiter
 	stop     func() error
+	roots    *x509.CertPool // of its certificate; nil: it does not speak TLS
 }
 
 // answer runs a server over the stage until the test ends. Without direct all
 // requests go through fasthttp.
 func (s *stage) answer(t *testing.T, direct bool) *answering {
 	t.Helper()
-	a := &answering{stage: s}
+	return s.answerBy(t, direct, nil, nil)
+}
+
+// answerBy does so over TLS, unless cert is nil.
+func (s *stage) answerBy(t *testing.T, direct bool, cert *Certificate, roots *x509.CertPool) *answering {
+	t.Helper()
+	a := &answering{stage: s, roots: roots}
 	cfg := a.config()
 	if !direct {
 		cfg.Held = nil
@@ -49,7 +58,7 @@ func (s *stage) answer(t *testing.T, direct bool) *answering {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	server := New(ctx, cfg, 0)
-	if err := server.Listen(ctx, "127.0.0.1:0", nil); err != nil {
+	if err := server.Listen(ctx, "127.0.0.1:0", cert); err != nil {
 		t.Fatal(err)
 	}
 	a.addr = server.Addr()
@@ -97,6 +106,9 @@ func (a *answering) dial(t *testing.T) net.Conn {
 	t.Cleanup(func() { _ = conn.Close() })
 	if err := conn.SetDeadline(time.Now().Add(20 * time.Second)); err != nil {
 		t.Fatal(err)
+	}
+	if a.roots != nil {
+		return tls.Client(conn, &tls.Config{RootCAs: a.roots, ServerName: "short.example", MinVersion: tls.VersionTLS12})
 	}
 	return conn
 }
