@@ -57,17 +57,18 @@ type Cache struct {
 	patience time.Duration // timeout of work that nobody waits for
 	born     time.Time
 
-	questions sync.Pool // of *question, those that no lookup uses
-	stores    chan *feed.Entry
-	backlog   [feed.Shards]backlog
-	woken     chan struct{} // holds a token while a backlog may not be empty
-	filters   [feed.Shards]filterState
-	writer    writer
-	writerKey string   // of the lease
-	token     string   // this run of this edge, as the lease's holder
-	mends     chan int // shards whose filter needs a look, each at most once
-	failing   atomic.Bool
-	count     counters
+	questions  sync.Pool   // of *question, those that no lookup uses
+	gatherings []gathering // one; of a cluster, where a shard is one node's, one a shard
+	stores     chan *feed.Entry
+	backlog    [feed.Shards]backlog
+	woken      chan struct{} // holds a token while a backlog may not be empty
+	filters    [feed.Shards]filterState
+	writer     writer
+	writerKey  string   // of the lease
+	token      string   // this run of this edge, as the lease's holder
+	mends      chan int // shards whose filter needs a look, each at most once
+	failing    atomic.Bool
+	count      counters
 }
 
 // filterState is what this edge knows of one shard's filter in Redis.
@@ -103,6 +104,7 @@ func New(cfg Config) *Cache {
 		writerKey: cfg.Prefix + ":writer",
 		token:     strconv.FormatUint(rand.Uint64(), 36), //nolint:gosec // tells the edges of a region apart, no secret
 	}
+	c.gatherings = gatherings(cfg.Redis, cfg.Timeout)
 	for shard := range c.filters {
 		c.filters[shard].learn(bloom.Header{Shape: cfg.Shape})
 		c.filters[shard].want.Store(uint64(cfg.Shape.M)<<32 | uint64(cfg.Shape.K))

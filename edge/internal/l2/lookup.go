@@ -50,19 +50,18 @@ func (c *Cache) Lookup(ctx context.Context, key link.Key, hash uint64) (Result, 
 }
 
 func (c *Cache) lookup(ctx context.Context, key link.Key, hash uint64) (Result, error) {
-	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
-	defer cancel()
+	if err := ctx.Err(); err != nil {
+		return Result{}, err
+	}
 	shard := feed.Shard(hash)
 	names, seen := &c.keys[shard], c.filters[shard].known()
 	asked, ok := c.questions.Get().(*question)
 	if !ok {
 		asked = newQuestion()
 	}
-	defer c.questions.Put(asked) // Exec waits for whoever reads it
+	defer c.questions.Put(asked) // ask waits for whoever reads it
 	asked.about(ctx, names.value(key), names.filterArg, hash, seen)
-	pipe := c.cfg.Redis.Pipeline()
-	_ = pipe.BatchProcess(ctx, asked.value, asked.filter) // only queued
-	_, _ = pipe.Exec(ctx)                                 // each command has its own error
+	c.gatherings[shard%len(c.gatherings)].ask(ctx, asked)
 
 	valueFault, filterFault := serverFault(asked.value.Err()), serverFault(asked.filter.Err())
 	for _, fault := range []error{valueFault, filterFault} {
