@@ -9,12 +9,12 @@ const (
 	// watchFor is how long an answer is watched for: about as long as it takes to
 	// be put to sleep and woken on an idle machine, and longer than Redis takes in
 	// the same room.
-	watchFor = 60 * time.Microsecond
+	watchFor = 80 * time.Microsecond
 	// watchEvery is between the beginnings of two watches: they take a tenth of a
 	// core at most.
 	watchEvery = 10 * watchFor
 	// maxMissed bounds how often in a row watchEvery is doubled: where answers take
-	// longer, one is watched for every 38 ms.
+	// longer, one is watched for every 51 ms.
 	maxMissed = 6
 )
 
