@@ -17,7 +17,8 @@ type Result struct {
 }
 
 // Lookup asks for a key's value and its bits of the filter in one pipelined
-// round trip; hash is the key's. It takes at most Config.Timeout. Errors:
+// round trip; hash is the key's. It takes at most Config.Timeout, which the end of
+// ctx does not shorten once it has begun. Errors:
 // ErrSkipped at once while the breaker is open; else Redis's, and the result is
 // empty. A fault of one of the two answers costs that answer only.
 func (c *Cache) Lookup(ctx context.Context, key link.Key, hash uint64) (Result, error) {
