@@ -1,6 +1,8 @@
 package bloom
 
 import (
+	"bytes"
+	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
 	"strconv"
@@ -14,7 +16,7 @@ const shards = 64
 
 func TestEveryAddedKeyIsFound(t *testing.T) {
 	t.Parallel()
-	for _, shape := range []Shape{{1, 1}, {7, 3}, {8, 32}, {1000, 7}, ShapeOf(1_000_000, 0.01, shards)} {
+	for _, shape := range []Shape{{64, 2}, {128, 6}, {192, 16}, {64_000, 6}, ShapeOf(1_000_000, 0.01, shards)} {
 		t.Run(fmt.Sprintf("m=%d,k=%d", shape.M, shape.K), func(t *testing.T) {
 			t.Parallel()
 			f := New(Header{Shape: shape})
@@ -57,7 +59,7 @@ func TestFalsePositivesStayWithinTheRate(t *testing.T) {
 
 func TestAnEmptyFilterKnowsNoKey(t *testing.T) {
 	t.Parallel()
-	f := New(Header{Shape: Shape{M: 1000, K: 7}})
+	f := New(Header{Shape: Shape{M: 64_000, K: 6}})
 	for i := range 1000 {
 		if f.Has(hash(i)) {
 			t.Fatalf("Has(key %d): got true, want false", i)
@@ -65,23 +67,33 @@ func TestAnEmptyFilterKnowsNoKey(t *testing.T) {
 	}
 }
 
-func TestTheStringIsHeaderBitsAndEnd(t *testing.T) {
+func TestTheStringIsHeaderAndMarkedWords(t *testing.T) {
 	t.Parallel()
-	for _, m := range []uint32{1, 7, 8, 9, 1000, 149_767} {
-		h := Header{Shape: Shape{M: m, K: 3}, Epoch: 2, Position: 77, Generation: 9}
+	for _, m := range []uint32{64, 128, 64_000, 149_760} {
+		h := Header{Shape: Shape{M: m, K: 6}, Epoch: 2, Position: 77, Generation: 9}
 		f := New(h)
 		f.Add(hash(1))
 		b := f.Append(nil)
 		if got, want := len(b), h.Bytes(); got != want {
 			t.Errorf("m=%d: length: got %d, want %d", m, got, want)
 		}
-		if got := b[h.EndAt()]; got != End {
-			t.Errorf("m=%d: byte at %d: got %#x, want %#x", m, h.EndAt(), got, End)
+		want := New(h).Append(nil)
+		for _, at := range f.Positions(hash(1), nil) {
+			want[at/8] |= 0x80 >> (at % 8) // as SETBIT
 		}
-		for _, p := range f.Positions(hash(1), nil) {
-			at := HeaderSize*8 + uint64(p)
-			if b[at/8]>>(7-at%8)&1 != 1 {
-				t.Errorf("m=%d: bit %d of the string: got 0, want 1", m, at)
+		if !bytes.Equal(b, want) {
+			t.Errorf("m=%d: the string is not the empty one with the bits at a key's positions", m)
+		}
+		for i := range m / WordBits {
+			at := At(i) / 8
+			if w := Word(binary.BigEndian.Uint64(b[at:])); !w.Whole() {
+				t.Errorf("m=%d: word %d: got %#x, want its mark", m, i, w)
+			}
+		}
+		for _, p := range f.Places(hash(1)) {
+			at := At(p.Word) / 8
+			if w := Word(binary.BigEndian.Uint64(b[at:])); !p.In(w) {
+				t.Errorf("m=%d: word %d: got %#x, want all bits of %#x", m, p.Word, w, p.Bits)
 			}
 		}
 		if got, err := ParseHeader(string(b)); err != nil || got != h {
@@ -93,21 +105,21 @@ func TestTheStringIsHeaderBitsAndEnd(t *testing.T) {
 func hash(i int) uint64 { return link.Key{Code: "code" + strconv.Itoa(i)}.Hash() }
 
 func FuzzPositions(f *testing.F) {
-	f.Add(uint64(0), uint32(1), uint32(1))
+	f.Add(uint64(0), uint32(64), uint32(2))
 	f.Add(rand.Uint64(), uint32(MaxM), uint32(MaxK))
-	f.Add(uint64(1), uint32(149_767), uint32(7))
+	f.Add(uint64(1), uint32(149_760), uint32(6))
 	f.Fuzz(func(t *testing.T, hash uint64, m, k uint32) {
 		s := Shape{M: m, K: k}
 		if !s.Valid() {
 			return
 		}
 		got := s.Positions(hash, nil)
-		if len(got) != int(k) {
-			t.Fatalf("%+v: got %d positions, want %d", s, len(got), k)
+		if len(got) == 0 || len(got) > int(k) {
+			t.Fatalf("%+v: got %d positions, want 1 to %d", s, len(got), k)
 		}
-		for _, p := range got {
-			if p >= m {
-				t.Fatalf("%+v: got bit %d, want below %d", s, p, m)
+		for _, at := range got {
+			if at < 8*HeaderSize || at >= 8*HeaderSize+m || at%WordBits == 0 {
+				t.Fatalf("%+v: got bit %d, want one of a key", s, at)
 			}
 		}
 	})

@@ -5,11 +5,11 @@ import (
 	"errors"
 )
 
-// HeaderSize is the length of a header in bytes; the bits stand right behind it.
+// HeaderSize is the length of a header in bytes; the words stand right behind it.
 const HeaderSize = 32
 
-// Magic is the header's first four bytes, "WPBF".
-const Magic = 0x57504246
+// Magic is the header's first four bytes, "WPB2".
+const Magic = 0x57504232
 
 // maxCount bounds epochs and positions: scripts inside Redis count in doubles,
 // and what is larger is damage.
@@ -57,6 +57,15 @@ func ParseHeader(b string) (Header, error) {
 // each of bits 0, 64, 128 and 192): magic and generation, epoch, position, m and
 // k.
 type Words [HeaderSize / 8]int64
+
+// Words are those of the header.
+func (h Header) Words() Words {
+	//nolint:gosec // two's complement, and halves of words
+	return Words{
+		Magic<<32 | int64(h.Generation), int64(h.Epoch), int64(h.Position),
+		int64(uint64(h.M)<<32 | uint64(h.K)),
+	}
+}
 
 // Header checks the words. The error is ErrHeader.
 func (w Words) Header() (Header, error) {

@@ -6,7 +6,7 @@ import (
 )
 
 func valid() Header {
-	return Header{Shape: Shape{M: 149_767, K: 7}, Epoch: 3, Position: 1 << 40, Generation: 0xdeadbeef}
+	return Header{Shape: Shape{M: 149_760, K: 6}, Epoch: 3, Position: 1 << 40, Generation: 0xdeadbeef}
 }
 
 func TestHeaderComesBackAsItWasWritten(t *testing.T) {
@@ -19,6 +19,9 @@ func TestHeaderComesBackAsItWasWritten(t *testing.T) {
 	got, err := ParseHeader(string(b[len("front"):]) + "bits behind")
 	if err != nil || got != h {
 		t.Errorf("ParseHeader: got %+v, %v, want %+v", got, err, h)
+	}
+	if got, err := h.Words().Header(); err != nil || got != h {
+		t.Errorf("of its words: got %+v, %v, want %+v", got, err, h)
 	}
 }
 
@@ -35,9 +38,11 @@ func TestDamagedHeadersAreNoFilter(t *testing.T) {
 		"short":         good[:HeaderSize-1],
 		"other magic":   "X" + good[1:],
 		"no bits":       with(func(h *Header) { h.M = 0 }),
-		"too many bits": with(func(h *Header) { h.M = MaxM + 1 }),
+		"too many bits": with(func(h *Header) { h.M = MaxM + WordBits }),
+		"half a word":   with(func(h *Header) { h.M += WordBits / 2 }),
 		"no hashes":     with(func(h *Header) { h.K = 0 }),
-		"many hashes":   with(func(h *Header) { h.K = MaxK + 1 }),
+		"odd hashes":    with(func(h *Header) { h.K = 3 }),
+		"many hashes":   with(func(h *Header) { h.K = MaxK + 2 }),
 		"epoch":         with(func(h *Header) { h.Epoch = 1 << 53 }),
 		"position":      with(func(h *Header) { h.Position = 1 << 63 }),
 	} {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -26,34 +27,42 @@ type Dialer func(ctx context.Context, network, addr string) (net.Conn, error)
 // side has closed the connection, which is a system call and finds nothing where
 // an answer came a moment ago. A deadline strikes up to 10 ms late; a connection
 // that has rested for 10 ms is looked at, so that those which the end of a server
-// has broken are found when it is back. What is no plain socket, such as TLS, is
-// left as it is.
+// has broken are found when it is back.
+//
+// Nor does a question wait until the runtime has woken its monitor, as it does for
+// calls that may wait; and where questions are few, an answer is watched for some
+// microseconds before anybody goes to sleep over it (watch). What is no plain
+// socket, such as TLS, is left as it is.
 func Sparing(dial Dialer) Dialer {
+	watch := newWatch()
 	return func(ctx context.Context, network, addr string) (net.Conn, error) {
 		c, err := dial(ctx, network, addr)
 		if err != nil {
 			return nil, err
 		}
-		socket, ok := c.(syscall.Conn)
+		conn, ok := c.(syscall.Conn)
 		if !ok {
 			return c, nil
 		}
-		raw, err := socket.SyscallConn()
+		raw, err := conn.SyscallConn()
 		if err != nil {
 			return nil, errors.Join(fmt.Errorf("dial %s: %w", addr, err), c.Close())
 		}
-		return &sparing{Conn: c, raw: raw}, nil
+		return &sparing{Conn: c, questions: newSocket(raw), answers: newSocket(raw), watch: watch}, nil
 	}
 }
 
-// sparing is such a connection. It is one goroutine's at a time, which sets a
-// deadline before the call that it is for: no other call is ended by it.
+// sparing is such a connection. It is one goroutine's at a time, or one's that reads
+// and one's that writes, each of which sets a deadline before the call that it is
+// for: no other call is ended by it.
 type sparing struct {
 	net.Conn
-	raw syscall.RawConn
+	questions, answers *socket
+	watch              *watch
 
 	reading, writing deadline
-	used             time.Time // when something was last read
+	asked            atomic.Bool // something was written, and nothing read since
+	used             time.Time   // when something was last read
 }
 
 // deadline is one of a connection's two.
@@ -99,7 +108,14 @@ func (c *sparing) Read(p []byte) (int, error) {
 	if err := c.reading.arm(c.Conn.SetReadDeadline); err != nil {
 		return 0, err
 	}
-	n, err := c.Conn.Read(p)
+	var until time.Time
+	if c.asked.Swap(false) {
+		until = c.watch.begin(time.Now())
+	}
+	n, waited, err := c.answers.read(p, until)
+	if !until.IsZero() {
+		c.watch.end(!waited)
+	}
 	c.used = time.Now()
 	return n, err
 }
@@ -109,11 +125,12 @@ func (c *sparing) Write(p []byte) (int, error) {
 	if err := c.writing.arm(c.Conn.SetWriteDeadline); err != nil {
 		return 0, err
 	}
-	return c.Conn.Write(p)
+	c.asked.Store(true)
+	return c.questions.write(p)
 }
 
 // SyscallConn implements syscall.Conn.
-func (c *sparing) SyscallConn() (syscall.RawConn, error) { return looked{c.raw, c}, nil }
+func (c *sparing) SyscallConn() (syscall.RawConn, error) { return looked{c.answers.RawConn, c}, nil }
 
 // looked is the socket of a connection to whoever looks at it.
 type looked struct {

@@ -1,10 +1,14 @@
 package dial
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"io"
+	"math/rand/v2"
 	"net"
 	"os"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -67,6 +71,99 @@ func TestOnlyAConnectionThatHasRestedIsLookedAt(t *testing.T) {
 	}
 	if !looks(t, near) {
 		t.Error("a connection that has rested: was not looked at")
+	}
+}
+
+// An echo of more than a socket's memory takes several system calls and waits on both sides, one of a byte none.
+func TestWhatIsAskedIsAnswered(t *testing.T) {
+	t.Parallel()
+	near, far := pair(t)
+	var echo sync.WaitGroup
+	echo.Go(func() {
+		if _, err := io.Copy(far, far); err != nil {
+			t.Errorf("echo: %v", err)
+		}
+		if err := far.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	random := rand.NewChaCha8([32]byte{})
+	for _, size := range []int{1, 1, 100, 16 << 20, 1} {
+		question, got := make([]byte, size), make([]byte, size)
+		_, _ = random.Read(question)
+		var write sync.WaitGroup
+		write.Go(func() {
+			if n, err := near.Write(question); n != size || err != nil {
+				t.Errorf("Write: got %d, %v, want %d", n, err, size)
+			}
+		})
+		if size == 1 {
+			write.Wait() // as a driver does: nothing is read before
+		}
+		if _, err := io.ReadFull(near, got); err != nil || !bytes.Equal(got, question) {
+			t.Fatalf("answer to %d bytes: got error %v, or other bytes", size, err)
+		}
+		write.Wait()
+	}
+	if err := near.(*sparing).Conn.(*net.TCPConn).CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := near.Read(make([]byte, 1)); n != 0 || err != io.EOF { //nolint:errorlint // a bare io.EOF, as io.Reader has it
+		t.Errorf("Read at the end: got %d, %v, want io.EOF", n, err)
+	}
+	echo.Wait()
+	if _, err := near.Read(nil); err != nil {
+		t.Errorf("Read into nothing: got error %v", err)
+	}
+	if err := near.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := near.Read(make([]byte, 1)); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("Read of a closed connection: got error %v, want net.ErrClosed", err)
+	}
+	if _, err := near.Write([]byte("x")); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("Write to a closed connection: got error %v, want net.ErrClosed", err)
+	}
+}
+
+func TestOnlyTheAnswerToAQuestionIsWatchedFor(t *testing.T) {
+	t.Parallel()
+	near, far := pair(t)
+	w := near.(*sparing).watch //nolint:forcetypeassert // as it was made
+	if _, err := near.Write([]byte("?")); err != nil {
+		t.Fatal(err)
+	}
+	if err := near.SetReadDeadline(time.Now().Add(slack)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := near.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Fatalf("Read: got error %v, want os.ErrDeadlineExceeded", err)
+	}
+	next := w.next.Load()
+	if got := w.missed.Load(); got != 1 || next == 0 {
+		t.Errorf("after a question without an answer: missed %d, next at %d, want 1 and some time", got, next)
+	}
+	if err := near.SetReadDeadline(time.Time{}); err != nil {
+		t.Fatal(err)
+	}
+	w.next.Store(0)
+	if _, err := far.Write([]byte("!!")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := near.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	if w.next.Load() != 0 {
+		t.Error("what came without a question: was watched for")
+	}
+	if _, err := near.Write([]byte("?")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := near.Read(make([]byte, 1)); err != nil { // is there already
+		t.Fatal(err)
+	}
+	if got := w.missed.Load(); got != 0 || w.next.Load() == 0 {
+		t.Errorf("after an answer: missed %d, next at %d, want none and some time", got, w.next.Load())
 	}
 }
 

@@ -5,7 +5,7 @@
 -- packed 32-bit numbers of the whole string's bits.
 -- Returns 'ok', also for positions it has already; 'missing', 'epoch', 'shape' or 'gap' when nothing was done.
 local header = redis.pcall('GETRANGE', KEYS[1], 0, 31)
-if type(header) ~= 'string' or #header < 32 or string.sub(header, 1, 4) ~= 'WPBF' then
+if type(header) ~= 'string' or #header < 32 or string.sub(header, 1, 4) ~= 'WPB2' then
 	return 'missing'
 end
 if string.sub(header, 9, 16) ~= ARGV[1] then

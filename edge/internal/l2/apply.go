@@ -87,7 +87,7 @@ func (c *Cache) applyAll(ctx context.Context) {
 		for shard := range c.backlog {
 			rows := c.backlog[shard].take()
 			for _, stretch := range contiguous(rows) {
-				advances = append(advances, c.advance(shard, c.filters[shard].known(), stretch))
+				advances = append(advances, c.advance(shard, c.filters[shard].known().Shape, stretch))
 				shards = append(shards, shard)
 			}
 			refreshes = append(refreshes, c.refreshes(rows)...)
@@ -160,7 +160,7 @@ func packedBits(shape bloom.Shape, hash uint64) []byte {
 	var buf [bloom.MaxK]uint32
 	packed := make([]byte, 0, 4*bloom.MaxK)
 	for _, bit := range shape.Positions(hash, buf[:0]) {
-		packed = binary.BigEndian.AppendUint32(packed, bloom.HeaderSize*8+bit)
+		packed = binary.BigEndian.AppendUint32(packed, bit)
 	}
 	return packed
 }

@@ -57,28 +57,29 @@ type Cache struct {
 	patience time.Duration // timeout of work that nobody waits for
 	born     time.Time
 
-	questions sync.Pool // of *question, those that no lookup uses
-	stores    chan *feed.Entry
-	backlog   [feed.Shards]backlog
-	woken     chan struct{} // holds a token while a backlog may not be empty
-	pressed   chan struct{} // holds one when a backlog is half full
-	filters   [feed.Shards]filterState
-	writer    writer
-	writerKey string   // of the lease
-	token     string   // this run of this edge, as the lease's holder
-	mends     chan int // shards whose filter needs a look, each at most once
-	failing   atomic.Bool
-	count     counters
+	questions  sync.Pool   // of *question, those that no lookup uses
+	gatherings []gathering // one; of a cluster, where a shard is one node's, one a shard
+	stores     chan *feed.Entry
+	backlog    [feed.Shards]backlog
+	woken      chan struct{} // holds a token while a backlog may not be empty
+	pressed    chan struct{} // holds one when a backlog is half full
+	filters    [feed.Shards]filterState
+	writer     writer
+	writerKey  string   // of the lease
+	token      string   // this run of this edge, as the lease's holder
+	mends      chan int // shards whose filter needs a look, each at most once
+	failing    atomic.Bool
+	count      counters
 }
 
 // filterState is what this edge knows of one shard's filter in Redis.
 type filterState struct {
-	shape      atomic.Uint64 // M<<32 | K as last seen there
-	want       atomic.Uint64 // M<<32 | K at least
-	distrusted atomic.Uint64 // 1<<32 | generation found to be wrong; 0: none
-	generation atomic.Uint32 // at the last check; 0: there was none
-	queued     atomic.Bool   // is in mends or being mended
-	notBefore  atomic.Int64  // since born, nanoseconds: not worth another look until then
+	header     atomic.Pointer[bloom.Header] // as last seen there, but for its position, which moves on; Epoch 0: never seen
+	want       atomic.Uint64                // M<<32 | K at least
+	distrusted atomic.Uint64                // 1<<32 | generation found to be wrong; 0: none
+	generation atomic.Uint32                // at the last check; 0: there was none
+	queued     atomic.Bool                  // is in mends or being mended
+	notBefore  atomic.Int64                 // since born, nanoseconds: not worth another look until then
 }
 
 // New makes a Cache.
@@ -105,8 +106,9 @@ func New(cfg Config) *Cache {
 		writerKey: cfg.Prefix + ":writer",
 		token:     strconv.FormatUint(rand.Uint64(), 36), //nolint:gosec // tells the edges of a region apart, no secret
 	}
+	c.gatherings = gatherings(cfg.Redis, cfg.Timeout)
 	for shard := range c.filters {
-		c.filters[shard].learn(cfg.Shape)
+		c.filters[shard].learn(bloom.Header{Shape: cfg.Shape})
 		c.filters[shard].want.Store(uint64(cfg.Shape.M)<<32 | uint64(cfg.Shape.K))
 	}
 	return c
@@ -130,13 +132,23 @@ func (c *Cache) Run(ctx context.Context) error {
 	return nil
 }
 
-func (f *filterState) learn(s bloom.Shape) { f.shape.Store(uint64(s.M)<<32 | uint64(s.K)) }
+// learn keeps a header that was seen.
+func (f *filterState) learn(h bloom.Header) {
+	h.Position = 0
+	if seen := f.header.Load(); seen == nil || *seen != h {
+		f.header.Store(&h)
+	}
+}
 
-func (f *filterState) known() bloom.Shape { return unpacked(f.shape.Load()) }
+// known is the header last seen; nothing of it changes within a generation.
+func (f *filterState) known() bloom.Header { return *f.header.Load() }
 
-func (f *filterState) wanted() bloom.Shape { return unpacked(f.want.Load()) }
+// forget has the next lookup read the whole header of the filter, which is not the
+// one that was seen.
+func (f *filterState) forget() { f.learn(bloom.Header{Shape: f.known().Shape}) }
 
-func unpacked(packed uint64) bloom.Shape {
+func (f *filterState) wanted() bloom.Shape {
+	packed := f.want.Load()
 	return bloom.Shape{M: uint32(packed >> 32), K: uint32(packed)} //nolint:gosec // two halves
 }
 

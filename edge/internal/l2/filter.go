@@ -41,7 +41,7 @@ func (c *Cache) look(ctx context.Context, shards ...int) ([]filter, error) {
 			continue
 		}
 		filters[i] = filter{Header: h, whole: true}
-		c.filters[shard].learn(h.Shape)
+		c.filters[shard].learn(h)
 	}
 	return filters, nil
 }

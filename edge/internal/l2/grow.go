@@ -32,7 +32,7 @@ func (c *Cache) measure(ctx context.Context) {
 		if count.Err() != nil || count.Val() == 0 {
 			continue
 		}
-		shape := c.filters[shard].known()
+		shape := c.filters[shard].known().Shape
 		share := shape.Keys(uint64(count.Val())) / shape.Capacity() //nolint:gosec // a count
 		fullest = max(fullest, share)
 		if share >= fullShare {

@@ -3,9 +3,6 @@ package l2
 import (
 	"context"
 	"fmt"
-	"slices"
-
-	"github.com/redis/go-redis/v9"
 
 	"waypost/shared/bloom"
 	"waypost/shared/feed"
@@ -20,7 +17,8 @@ type Result struct {
 }
 
 // Lookup asks for a key's value and its bits of the filter in one pipelined
-// round trip; hash is the key's. It takes at most Config.Timeout. Errors:
+// round trip; hash is the key's. It takes at most Config.Timeout, which the end of
+// ctx does not shorten once it has begun. Errors:
 // ErrSkipped at once while the breaker is open; else Redis's, and the result is
 // empty. A fault of one of the two answers costs that answer only.
 func (c *Cache) Lookup(ctx context.Context, key link.Key, hash uint64) (Result, error) {
@@ -53,36 +51,31 @@ func (c *Cache) Lookup(ctx context.Context, key link.Key, hash uint64) (Result, 
 }
 
 func (c *Cache) lookup(ctx context.Context, key link.Key, hash uint64) (Result, error) {
-	ctx, cancel := context.WithTimeout(ctx, c.cfg.Timeout)
-	defer cancel()
+	if err := ctx.Err(); err != nil {
+		return Result{}, err
+	}
 	shard := feed.Shard(hash)
-	names, shape := &c.keys[shard], c.filters[shard].known()
-
+	names, seen := &c.keys[shard], c.filters[shard].known()
 	asked, ok := c.questions.Get().(*question)
 	if !ok {
 		asked = newQuestion()
 	}
-	defer c.questions.Put(asked) // Exec waits for whoever reads it
-	value := redis.NewStringCmd(ctx, "GET", names.value(key))
-	bits := redis.NewIntSliceCmd(ctx, asked.of(names.filterArg, shape, hash)...)
-	pipe := c.cfg.Redis.Pipeline()
-	_ = pipe.BatchProcess(ctx, value, bits) // only queued
-	if _, err := pipe.Exec(ctx); err != nil && !isReply(err) {
-		return Result{}, err
-	}
-	// Exec told the first error only: behind a reply there may be a broken connection.
-	valueFault, bitsFault := serverFault(value.Err()), serverFault(bits.Err())
-	for _, fault := range []error{valueFault, bitsFault} {
-		if fault != nil && (!isReply(fault) || valueFault != nil && bitsFault != nil) {
+	defer c.questions.Put(asked) // ask waits for whoever reads it
+	asked.about(ctx, names.value(key), names.filterArg, hash, seen)
+	c.gatherings[shard%len(c.gatherings)].ask(ctx, asked)
+
+	valueFault, filterFault := serverFault(asked.value.Err()), serverFault(asked.filter.Err())
+	for _, fault := range []error{valueFault, filterFault} {
+		if fault != nil && (!isReply(fault) || valueFault != nil && filterFault != nil) {
 			return Result{}, fault
 		}
 	}
 	var r Result
-	if value.Err() == nil {
-		r.Entry = parseValue(value.Val(), key)
+	if asked.value.Err() == nil {
+		r.Entry = parseValue(asked.value.Val(), key)
 	}
-	if bitsFault == nil { // another type's key is no filter
-		r.Absent = c.no(shard, key, shape, bits.Val(), r.Entry)
+	if filterFault == nil { // another type's key is no filter
+		r.Absent = c.no(key, hash, seen, asked.filter.Val(), r.Entry)
 	}
 	return r, nil
 }
@@ -98,28 +91,35 @@ func parseValue(b string, key link.Key) *feed.Entry {
 }
 
 // no is the filter's negative answer as an entry, nil for "maybe". read is what
-// a question with this shape asked for.
-func (c *Cache) no(shard int, key link.Key, shape bloom.Shape, read []int64, held *feed.Entry) *feed.Entry {
+// a question about the hash, with the header that was seen, has read.
+func (c *Cache) no(key link.Key, hash uint64, seen bloom.Header, read []int64, held *feed.Entry) *feed.Entry {
+	shard := feed.Shard(hash)
 	f := &c.filters[shard]
-	if len(read) < firstBit {
+	h, words, err := answer(read, seen)
+	switch {
+	case err != nil:
+		f.forget()
 		c.suspect(shard)
 		return nil
-	}
-	h, err := bloom.Words(read[:headerWords]).Header()
-	if err != nil {
-		c.suspect(shard)
+	case len(read) == readAll:
+		f.learn(h)
+		if h.Shape != seen.Shape {
+			return nil
+		}
+	case h.Generation != seen.Generation:
+		f.forget()
 		return nil
 	}
-	if h.Shape != shape {
-		f.learn(h.Shape)
-		return nil
+	in := true
+	for i, place := range seen.Places(hash) {
+		if !words[i].Whole() {
+			f.distrust(h.Generation)
+			c.suspect(shard)
+			return nil
+		}
+		in = in && place.In(words[i])
 	}
-	if read[endMark] != bloom.End {
-		f.distrust(h.Generation)
-		c.suspect(shard)
-		return nil
-	}
-	if !f.trusts(h.Generation) || !slices.Contains(read[firstBit:], 0) {
+	if in || !f.trusts(h.Generation) {
 		return nil
 	}
 	absent := &feed.Entry{Epoch: h.Epoch, AsOf: h.Position, Key: key}

@@ -3,6 +3,7 @@ package l2
 import (
 	"context"
 	"errors"
+	"math"
 	"math/rand/v2"
 	"strconv"
 	"sync"
@@ -159,8 +160,9 @@ func TestAValueTellsAWrongFilter(t *testing.T) {
 	} {
 		c := New(Config{Shape: shape, Table: feed.NewTable(64, 1)})
 		shard := feed.Shard(key.Hash())
-		read := []int64{bloom.Magic<<32 | 9, 2, 100, int64(shape.M)<<32 | int64(shape.K), bloom.End, 1, 0}
-		got := c.no(shard, key, shape, read, tc.held)
+		seen := bloom.Header{Shape: shape, Epoch: 2, Generation: 9}
+		read := []int64{bloom.Magic<<32 | 9, 100, math.MinInt64, math.MinInt64} // marks alone
+		got := c.no(key, key.Hash(), seen, read, tc.held)
 		if (got != nil) != tc.wantNo || got != nil && (got.Epoch != 2 || got.AsOf != 100 || got.Key != key || got.State != feed.Absent) {
 			t.Errorf("%s: got %+v, want a no: %v", tc.name, got, tc.wantNo)
 		}
@@ -171,7 +173,7 @@ func TestAValueTellsAWrongFilter(t *testing.T) {
 			t.Errorf("%s: queued for a look: got %v, want %v", tc.name, queued, tc.wantDistrust)
 		}
 		if tc.wantDistrust {
-			if got := c.no(shard, key, shape, read, nil); got != nil {
+			if got := c.no(key, key.Hash(), seen, read, nil); got != nil {
 				t.Errorf("%s: afterwards without a value: got %+v, want maybe", tc.name, got)
 			}
 		}
@@ -219,16 +221,55 @@ func TestALookupWhoseCallerLeavesIsNoFault(t *testing.T) {
 	}
 }
 
+func TestAGenerationThatWasNotSeenIsReadWhole(t *testing.T) {
+	t.Parallel()
+	shape := bloom.Shape{M: 64, K: 2}
+	key := keyOf(1)
+	shard := feed.Shard(key.Hash())
+	c := New(Config{Shape: shape, Table: feed.NewTable(64, 1)})
+	seen := bloom.Header{Shape: shape, Epoch: 2, Generation: 9}
+	c.filters[shard].learn(seen)
+	const none = math.MinInt64 // the mark alone
+
+	if got := c.no(key, key.Hash(), seen, []int64{bloom.Magic<<32 | 10, 100, none, none}, nil); got != nil {
+		t.Errorf("another generation: got %+v, want maybe", got)
+	}
+	seen = c.filters[shard].known()
+	if seen.Epoch != 0 {
+		t.Fatalf("afterwards: got %+v, want a header that is not known", seen)
+	}
+	got := c.no(key, key.Hash(), seen, []int64{bloom.Magic<<32 | 10, 100, none, none, 3, int64(shape.M)<<32 | int64(shape.K)}, nil)
+	if got == nil || got.Epoch != 3 || got.AsOf != 100 {
+		t.Errorf("read whole: got %+v, want a no at 3, 100", got)
+	}
+	if got, want := c.filters[shard].known(), (bloom.Header{Shape: shape, Epoch: 3, Generation: 10}); got != want {
+		t.Errorf("known then: got %+v, want %+v", got, want)
+	}
+}
+
 func FuzzFilterAnswer(f *testing.F) {
-	f.Add(int64(bloom.Magic), int64(1), int64(1), int64(5), int64(64), int64(2), int64(bloom.End), int64(0))
-	f.Add(int64(0), int64(-1), int64(-1), int64(-1), int64(-1), int64(-1), int64(-1), int64(-1))
-	f.Fuzz(func(t *testing.T, magic, generation, epoch, position, m, k, end, bit int64) {
+	f.Add(int64(bloom.Magic)<<32|9, int64(5), int64(math.MinInt64), int64(math.MinInt64), int64(1), int64(64)<<32|2, true)
+	f.Add(int64(bloom.Magic)<<32|9, int64(5), int64(math.MinInt64), int64(0), int64(0), int64(0), false)
+	f.Add(int64(-1), int64(-1), int64(-1), int64(-1), int64(-1), int64(-1), true)
+	f.Fuzz(func(t *testing.T, generation, position, word, second, epoch, packed int64, whole bool) {
 		shape := bloom.Shape{M: 64, K: 2}
 		c := New(Config{Shape: shape, Table: feed.NewTable(64, 1)})
 		key := keyOf(1)
-		got := c.no(feed.Shard(key.Hash()), key, shape, []int64{magic, generation, epoch, position, m, k, end, bit, 1}, nil)
-		if got != nil && (magic != bloom.Magic || m != 64 || k != 2 || end != bloom.End || bit != 0) {
-			t.Fatalf("got %+v from what is no whole filter of this shape", got)
+		seen := bloom.Header{Shape: shape, Epoch: 1, Generation: 9}
+		read := []int64{generation, position, word, second}
+		if whole {
+			seen.Epoch = 0
+			read = append(read, epoch, packed)
+		}
+		got := c.no(key, key.Hash(), seen, read, nil)
+		if got == nil {
+			return
+		}
+		if generation>>32 != bloom.Magic || word >= 0 || second >= 0 || got.AsOf != uint64(position) {
+			t.Fatalf("got %+v from what is no whole filter", got)
+		}
+		if whole && packed != 64<<32|2 || !whole && generation&math.MaxUint32 != 9 {
+			t.Fatalf("got %+v from a filter that is another one than was asked", got)
 		}
 	})
 }

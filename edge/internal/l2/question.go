@@ -1,49 +1,79 @@
 package l2
 
-import "waypost/shared/bloom"
+import (
+	"context"
 
-// The numbers that a question to a filter reads: the header's words, the end
-// mark, and the key's K bits.
+	"github.com/redis/go-redis/v9"
+
+	"waypost/shared/bloom"
+)
+
+// The numbers that a question to a filter reads, all in one command, so that bits
+// and position belong together: what a generation may change, the key's words,
+// and, where the generation's header is not known, the rest of it.
 const (
-	headerWords = len(bloom.Words{})
-	endMark     = headerWords
-	firstBit    = headerWords + 1
+	readGeneration = iota // and magic
+	readPosition
+	readWord
+	readSecondWord
+	readEpoch
+	readShape
+	readAll
+	readKnown = readEpoch // numbers, where the header is known
 )
 
 // perRead is the arguments of one number: GET, its type, its offset in bits.
 const perRead = 3
 
-// question is the arguments of the BITFIELD_RO that reads these numbers: in one
-// command, so that bits and position belong together. They are some forty, as
-// many for every key, so they are laid out once and serve one lookup after the
-// other, each alone.
+// question is what one lookup asks, and its answers: a GET of the value, and the
+// BITFIELD_RO that reads the filter's numbers. What is the same for every key is
+// laid out once, and serves one lookup after the other, each alone.
 type question struct {
-	args    []any
-	offsets [1 + bloom.MaxK]int64 // args has pointers into it, which cost no memory
+	value  *redis.StringCmd
+	filter *redis.IntSliceCmd
+
+	get   [2]any
+	read  [2 + perRead*readAll]any
+	words [2]int64 // offsets, which read has pointers to: they cost no memory
 }
 
 func newQuestion() *question {
-	q := &question{args: make([]any, 0, 2+perRead*(firstBit+bloom.MaxK))}
-	q.args = append(q.args, "BITFIELD_RO", nil)
-	for word := range headerWords {
-		q.args = append(q.args, "GET", "i64", 64*word) // unsigned numbers of 64 bits are not to be had there
-	}
-	q.args = append(q.args, "GET", "u8", &q.offsets[0])
-	for i := range bloom.MaxK {
-		q.args = append(q.args, "GET", "u1", &q.offsets[1+i])
+	q := &question{}
+	q.get[0] = "GET"
+	q.read[0] = "BITFIELD_RO"
+	args := q.read[:2]
+	// Unsigned numbers of 64 bits are not to be had there.
+	for _, offset := range []any{0, 128, &q.words[0], &q.words[1], 64, 192} {
+		args = append(args, "GET", "i64", offset)
 	}
 	return q
 }
 
-// of are the arguments for the key with this hash in a filter of this shape,
-// valid until the next call. filter is the filter's key, a string.
-func (q *question) of(filter any, shape bloom.Shape, hash uint64) []any {
-	q.args[1] = filter
-	q.offsets[0] = int64(shape.EndAt()) * 8
-	var buf [bloom.MaxK]uint32
-	bits := shape.Positions(hash, buf[:0])
-	for i, bit := range bits {
-		q.offsets[1+i] = bloom.HeaderSize*8 + int64(bit)
+// about makes it a question about the key with this name and hash, in a filter
+// that was last seen with this header.
+func (q *question) about(ctx context.Context, value string, filter any, hash uint64, seen bloom.Header) {
+	q.get[1], q.read[1] = value, filter
+	for i, place := range seen.Places(hash) {
+		q.words[i] = bloom.At(place.Word)
 	}
-	return q.args[:2+perRead*(firstBit+len(bits))]
+	numbers := readKnown
+	if seen.Epoch == 0 {
+		numbers = readAll
+	}
+	q.value = redis.NewStringCmd(ctx, q.get[:]...)
+	q.filter = redis.NewIntSliceCmd(ctx, q.read[:2+perRead*numbers]...)
+}
+
+// answer is what a question reads of a filter. The error is bloom.ErrHeader.
+func answer(read []int64, seen bloom.Header) (h bloom.Header, words [2]bloom.Word, err error) {
+	if len(read) < readKnown {
+		return bloom.Header{}, words, bloom.ErrHeader
+	}
+	header := seen.Words()
+	header[0], header[2] = read[readGeneration], read[readPosition]
+	if len(read) == readAll {
+		header[1], header[3] = read[readEpoch], read[readShape]
+	}
+	h, err = header.Header()
+	return h, [2]bloom.Word{bloom.Word(read[readWord]), bloom.Word(read[readSecondWord])}, err //nolint:gosec // two's complement
 }

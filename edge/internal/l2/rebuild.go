@@ -134,7 +134,7 @@ func (c *Cache) replace(ctx context.Context, shard int, f *bloom.Filter) error {
 	if err != nil || got != scriptOK {
 		return err
 	}
-	c.filters[shard].learn(f.Shape)
+	c.filters[shard].learn(f.Header)
 	c.count.rebuilds.Add(1)
 	c.cfg.Logger.LogAttrs(ctx, slog.LevelDebug, "bloom filter built", slog.Int("shard", shard),
 		slog.Uint64("epoch", f.Epoch), slog.Uint64("position", f.Position))

@@ -9,7 +9,7 @@ end
 local function better(old, new)
 	local oldEpoch, oldPosition, oldM, oldK, sound = numbers(old)
 	local newEpoch, newPosition, newM, newK = numbers(new)
-	if not sound or redis.call('STRLEN', KEYS[1]) ~= 32 + math.ceil(oldM / 8) + 1 then
+	if not sound or redis.call('STRLEN', KEYS[1]) ~= 32 + oldM / 8 then
 		return false
 	end
 	if oldEpoch ~= newEpoch then
@@ -26,7 +26,7 @@ local function better(old, new)
 end
 
 local old = redis.pcall('GETRANGE', KEYS[1], 0, 31)
-if type(old) == 'string' and #old == 32 and string.sub(old, 1, 4) == 'WPBF'
+if type(old) == 'string' and #old == 32 and string.sub(old, 1, 4) == 'WPB2'
 	and string.sub(old, 5, 8) ~= ARGV[2] and better(old, ARGV[1]) then
 	return 'kept'
 end
