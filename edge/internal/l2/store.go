@@ -3,6 +3,7 @@ package l2
 import (
 	"context"
 	"math/rand/v2"
+	"runtime"
 	"time"
 
 	"waypost/shared/feed"
@@ -13,6 +14,10 @@ import (
 const (
 	maxStores    = 4096
 	storeWorkers = 2
+	// storeYields is how often whoever else can run goes first: the visitor for
+	// whom a value was filled has his answer to write, and yields once himself
+	// until his click is on disk.
+	storeYields = 4
 )
 
 // Store offers an entry that was filled or found. It never waits. Redis keeps
@@ -33,6 +38,9 @@ func (c *Cache) storeAll(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case e := <-c.stores:
+			for range storeYields {
+				runtime.Gosched()
+			}
 			batch = append(batch[:0], c.put(e))
 		}
 		batch = c.waiting(batch)

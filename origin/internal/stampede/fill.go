@@ -11,8 +11,8 @@ import (
 )
 
 // begin takes the entry from another origin's load if it can be had there. If
-// not, the caller has to load it, and token, unless it is "", is by what the
-// result is to be left for other origins.
+// not, the caller has to load it. token, unless it is "", is by what the lock is to
+// be left, with the result for other origins if it was loaded here.
 func (l *Loader) begin(ctx context.Context, w want) (e *feed.Entry, token string) {
 	if l.lock == nil {
 		return nil, ""
@@ -22,7 +22,10 @@ func (l *Loader) begin(ctx context.Context, w want) (e *feed.Entry, token string
 	switch turn.outcome {
 	case shared:
 		l.count.shared.Add(1)
-		return turn.entry, ""
+		if !turn.locked {
+			token = ""
+		}
+		return turn.entry, token
 	case failed:
 		l.count.redisFailed.Add(1)
 		return nil, ""

@@ -57,30 +57,32 @@ func (l *Loader) fly(ctx context.Context, w want, f *flight) {
 	ctx, cancel := context.WithTimeout(ctx, l.cfg.Deadline)
 	f.err = errNoResult // what is left by runtime.Goexit
 	var token string
+	var loaded *feed.Entry
 	defer func() {
 		cancel()
 		if p := recover(); p != nil {
 			f.err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
-		l.land(ctx, w, f, token)
+		l.land(ctx, w, f, token, loaded)
 	}()
 	if f.entry, token = l.begin(ctx, w); f.entry != nil {
 		f.err = nil
 		return
 	}
-	f.entry, f.err = l.read(ctx, w)
+	loaded, f.err = l.read(ctx, w)
+	f.entry = loaded
 }
 
-// land answers everybody who waits. For what there is to leave in Redis nobody
-// waits: it is left after that. Until then the flight can still be joined, so
+// land answers everybody who waits. For what there is to leave in Redis, the lock
+// and beside it what was loaded, nobody waits: it is left after that. Until then the flight can still be joined, so
 // that no load of this origin waits for a lock which is about to go; what it gets
 // is no older than what the lock would have led it to. A load that failed is not
 // to be joined, and its lock is free before anybody can try again.
-func (l *Loader) land(ctx context.Context, w want, f *flight, token string) {
+func (l *Loader) land(ctx context.Context, w want, f *flight, token string, loaded *feed.Entry) {
 	if token != "" && f.err == nil {
 		close(f.done)
 		runtime.Gosched() // those who waited go first
-		l.lock.leave(ctx, w.key, token, f.entry)
+		l.lock.leave(ctx, w.key, token, loaded)
 		l.forget(w)
 		return
 	}

@@ -217,7 +217,7 @@ func TestADamagedResultIsAMiss(t *testing.T) {
 	unknown := append([]byte{good[0] + 1}, good[1:]...)
 	for name, result := range map[string][]byte{
 		"empty":          {},
-		"cut short":      good[:positionBytes],
+		"cut short":      good[:17],
 		"shorter still":  good[:5],
 		"another format": unknown,
 		"another link's": (&source{epoch: 1, asof: 9}).entry(other).Append(nil),
@@ -237,7 +237,8 @@ func TestADamagedResultIsAMiss(t *testing.T) {
 	}
 }
 
-func TestALoadCostsTwoRoundTripsAndASharedOneCostsOne(t *testing.T) {
+// In both cases one of the two is waited for.
+func TestALoadCostsTwoRoundTripsAndASharedOneToo(t *testing.T) {
 	t.Parallel()
 	r := services.Redis(t)
 	p := services.NewProxy(t, r.Addr())
@@ -259,8 +260,59 @@ func TestALoadCostsTwoRoundTripsAndASharedOneCostsOne(t *testing.T) {
 	if got := load("k"); got != 2 {
 		t.Errorf("round trips of a load = %d, want 2", got)
 	}
-	if got := load("k"); got != 1 {
-		t.Errorf("round trips of a shared load = %d, want 1", got)
+	if got := load("k"); got != 2 {
+		t.Errorf("round trips of a shared load = %d, want 2", got)
+	}
+}
+
+func TestASharedResultLeavesTheLockFreeAndItselfAsItWas(t *testing.T) {
+	t.Parallel()
+	client := connect(t, services.Redis(t))
+	src := &source{epoch: 1, asof: 9, state: feed.Enabled}
+	w := want{key: link.Key{Code: "k"}, epoch: 1}
+	first := newLoader(t, patient(client), src.load)
+	mustLoad(t, first, w, src.entry(w.key))
+	first.Close() // the result is left
+	keys := newLock(patient(client).withDefaults()).keys(w.key)
+	if err := client.PExpire(t.Context(), keys[1], long/2).Err(); err != nil {
+		t.Fatal(err)
+	}
+	other := newLoader(t, patient(client), src.load)
+	mustLoad(t, other, w, src.entry(w.key))
+	other.Close() // the lock is left
+	if got := other.Stats(); got != (Stats{Shared: 1}) {
+		t.Errorf("Stats = %+v, want 1 Shared", got)
+	}
+	if n, err := client.Exists(t.Context(), keys[0]).Result(); err != nil || n != 0 {
+		t.Errorf("EXISTS lock = %d, %v, want 0", n, err)
+	}
+	if ttl, err := client.PTTL(t.Context(), keys[1]).Result(); err != nil || ttl <= 0 || ttl > long/2 {
+		t.Errorf("the result lasts for %s, %v, want at most %s as before", ttl, err, long/2)
+	}
+}
+
+func TestALockUnderWayIsNotTakenAndItsResultIsFound(t *testing.T) {
+	t.Parallel()
+	client := connect(t, services.Redis(t))
+	k := newLock(patient(client).withDefaults())
+	w := want{key: link.Key{Code: "k"}, epoch: 1, minSeq: 9}
+	try := func(token string, expect outcome, locked bool) {
+		t.Helper()
+		if got, err := k.try(t.Context(), w, token); err != nil || got.outcome != expect || got.locked != locked {
+			t.Errorf("%s: got %+v, %v, want outcome %d, locked %v", token, got, err, expect, locked)
+		}
+	}
+	try("holder", held, true)
+	try("other", busy, false)
+	k.leave(t.Context(), w.key, "nobody", (&source{epoch: 1, asof: 8}).entry(w.key))
+	try("other", busy, false) // it is too old
+	k.leave(t.Context(), w.key, "nobody", (&source{epoch: 1, asof: 9}).entry(w.key))
+	try("other", shared, false)
+	k.leave(t.Context(), w.key, "holder", nil)
+	try("other", shared, true)
+	k.leave(t.Context(), w.key, "other", nil)
+	if n, err := client.Exists(t.Context(), k.keys(w.key)[0]).Result(); err != nil || n != 0 {
+		t.Errorf("EXISTS lock = %d, %v, want 0", n, err)
 	}
 }
 

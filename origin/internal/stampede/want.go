@@ -14,17 +14,6 @@ type want struct {
 	serial uint64 // not 0: a flight that nobody may join
 }
 
-// positionBytes is the length of an entry's head: format byte, epoch and
-// position, big-endian at fixed offsets (feed.Entry.Append).
-const positionBytes = 1 + 8 + 8
-
-// position is the head of the least entry that would do, for the script that
-// compares it with the one of a result.
-func (w want) position() []byte {
-	e := feed.Entry{Epoch: w.epoch, AsOf: w.minSeq}
-	return e.Append(nil)[:positionBytes]
-}
-
 // reached reports whether an entry somebody else loaded will do: positions
 // compare as (epoch, seq).
 func (w want) reached(e *feed.Entry) bool {
