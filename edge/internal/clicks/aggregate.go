@@ -1,8 +1,8 @@
 package clicks
 
 import (
-	"waypost/edge/internal/pace"
 	"waypost/shared/click"
+	"waypost/shared/pace"
 )
 
 // aggregate adds clicks up, in memory that it keeps from one stretch to the

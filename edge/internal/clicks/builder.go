@@ -2,8 +2,8 @@ package clicks
 
 import (
 	"waypost/edge/internal/clicks/spool"
-	"waypost/edge/internal/pace"
 	"waypost/shared/click"
+	"waypost/shared/pace"
 )
 
 // builder adds up records of a log. It reads a chunk ahead of what it adds, to

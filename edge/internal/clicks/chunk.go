@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"waypost/edge/internal/clicks/spool"
-	"waypost/edge/internal/pace"
 	"waypost/shared/click"
+	"waypost/shared/pace"
 )
 
 // chunkBytes is how much of a log is held in memory at a time. It is also how

@@ -44,7 +44,7 @@ func (a *aggregate) stretch(region string) *click.Stretch {
 func (a *aggregate) order() []int32 {
 	order := a.emitted.order[:0]
 	for i := range a.links {
-		order = append(order, int32(i)) //nolint:gosec // fewer than a stretch has bytes
+		order = append(order, int32(i))
 	}
 	slices.SortFunc(order, func(x, y int32) int {
 		a.pace.Rest() // there may be a hundred thousand

@@ -4,8 +4,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"waypost/edge/internal/pace"
 	"waypost/shared/click"
+	"waypost/shared/pace"
 )
 
 // memory counts clicks that the spool did not take. It is a log of its own, in

@@ -10,8 +10,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"waypost/edge/internal/pace"
 	"waypost/shared/feed"
+	"waypost/shared/pace"
 )
 
 const (

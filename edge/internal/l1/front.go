@@ -37,11 +37,13 @@ const mostPlaces = 1 << 15
 // newFront has a power of two of places for a cache of so many entries.
 func newFront(entries int64) front {
 	n := min(max(entries/entriesPerPlace, 1), mostPlaces)
-	return front{places: make([]place, 1<<(bits.Len64(uint64(n))-1))} //nolint:gosec // positive
+	return front{places: make([]place, 1<<(bits.Len64(uint64(n))-1))}
 }
 
 // at is the place of a key with this hash.
-func (f *front) at(hash uint64) *place { return &f.places[hash&uint64(len(f.places)-1)] }
+func (f *front) at(hash uint64) *place {
+	return &f.places[hash&uint64(len(f.places)-1)] //nolint:gosec // there is at least one
+}
 
 // get is the entry that stands here for a key, if it does.
 func (p *place) get(domain string, code []byte, hash uint64) *feed.Entry {

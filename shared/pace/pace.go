@@ -59,14 +59,15 @@ func (p *Pace) Look() {
 
 // sleep lets others have the processors for what has been worked, and sets how long the next stretch may be.
 func (p *Pace) sleep(worked time.Duration) {
-	own := time.Duration(runtime.GOMAXPROCS(0))
+	own := runtime.GOMAXPROCS(0)
 	if own >= eighth {
 		p.worth = slice
 		return
 	}
+	rest := float64(eighth-own) / float64(own) // of what was worked
 	before := time.Now()
-	p.timer.Reset(worked * (eighth - own) / own)
+	p.timer.Reset(time.Duration(float64(worked) * rest))
 	<-p.timer.C
 	slept := time.Since(before)
-	p.worth = min(max(slept*own/(eighth-own), slice), longest)
+	p.worth = min(max(time.Duration(float64(slept)/rest), slice), longest)
 }
