@@ -53,21 +53,25 @@ type batch struct {
 
 // ask has a question answered, or its commands have the error. It returns within
 // the timeout; the end of ctx does not end it, since others may wait for the same
-// pipeline.
-func (g *gathering) ask(ctx context.Context, q *question) {
+// pipeline, of which it is sent by one: what becomes of a pipeline happens once, to
+// however many.
+func (g *gathering) ask(ctx context.Context, q *question) (sent bool) {
 	until := time.Now().Add(g.timeout)
 	b, first := g.join(q, until)
 	switch {
 	case b == nil:
 		defer g.handOn()
 		g.send(ctx, until, q.value, q.filter)
+		return true
 	case first:
 		<-b.turn // no later than until: whoever is on the way began before
 		defer g.handOn()
 		defer close(b.done)
 		g.send(ctx, b.until, b.asked...)
+		return true
 	default:
 		<-b.done
+		return false
 	}
 }
 

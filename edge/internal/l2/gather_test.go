@@ -18,6 +18,7 @@ import (
 type gate struct {
 	open  chan struct{}
 	began atomic.Int32 // pipelines of lookups
+	fault error        // that those have which it lets through; set before it is opened
 }
 
 func (g *gate) DialHook(next redis.DialHook) redis.DialHook {
@@ -34,7 +35,13 @@ func (g *gate) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Process
 		g.began.Add(1)
 		select {
 		case <-g.open:
-			return next(ctx, cmds)
+			if g.fault == nil {
+				return next(ctx, cmds)
+			}
+			for _, cmd := range cmds {
+				cmd.SetErr(g.fault)
+			}
+			return g.fault
 		case <-ctx.Done():
 			for _, cmd := range cmds {
 				cmd.SetErr(ctx.Err())
@@ -127,6 +134,35 @@ func TestOneCallerThatLeavesEndsNobodyElsesLookup(t *testing.T) {
 	leave()
 	close(g.open)
 	all.Wait()
+}
+
+func TestAPipelineThatFailsIsOneFailureForAllItsLookups(t *testing.T) {
+	t.Parallel()
+	c, g := gated(t)
+	g.fault = net.ErrClosed
+	const together = 4 * breakAfter
+	var all sync.WaitGroup
+	ask := func(i int) {
+		all.Go(func() {
+			key := keyOf(i)
+			if _, err := c.Lookup(t.Context(), key, key.Hash()); !errors.Is(err, net.ErrClosed) {
+				t.Errorf("Lookup(%s): got error %v, want %v", key, err, net.ErrClosed)
+			}
+		})
+	}
+	for i := range maxOnTheWay {
+		ask(i)
+	}
+	eventually(t, "the first are on their way", func() bool { return g.began.Load() == maxOnTheWay })
+	for i := range together {
+		ask(maxOnTheWay + i)
+	}
+	eventually(t, "all others wait", func() bool { return c.gatherings[0].waiting() == together })
+	close(g.open)
+	all.Wait()
+	if got, want := c.breaker.failures.Load(), int32(maxOnTheWay+1); got != want || c.breaker.open.Load() {
+		t.Errorf("got %d failures, open %v, want %d and not", got, c.breaker.open.Load(), want)
+	}
 }
 
 func TestLookupsThatWaitEndWithThoseBeforeThem(t *testing.T) {

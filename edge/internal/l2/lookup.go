@@ -28,11 +28,11 @@ func (c *Cache) Lookup(ctx context.Context, key link.Key, hash uint64) (Result, 
 		c.count.skipped.Add(1)
 		return Result{}, ErrSkipped
 	}
-	r, err := c.lookup(ctx, key, hash)
+	r, sent, err := c.lookup(ctx, key, hash)
 	switch {
 	case err == nil:
 		c.breaker.leave(probe, answered, nil)
-	case ctx.Err() != nil:
+	case ctx.Err() != nil, !sent: // who sent the same pipeline tells
 		c.breaker.leave(probe, unknown, err)
 	default:
 		c.breaker.leave(probe, failed, err)
@@ -50,9 +50,11 @@ func (c *Cache) Lookup(ctx context.Context, key link.Key, hash uint64) (Result, 
 	return r, nil
 }
 
-func (c *Cache) lookup(ctx context.Context, key link.Key, hash uint64) (Result, error) {
+// lookup is Lookup without the breaker; sent says whether it was this one that asked
+// Redis, for itself and perhaps for others.
+func (c *Cache) lookup(ctx context.Context, key link.Key, hash uint64) (r Result, sent bool, err error) {
 	if err := ctx.Err(); err != nil {
-		return Result{}, err
+		return Result{}, false, err
 	}
 	shard := feed.Shard(hash)
 	names, seen := &c.keys[shard], c.filters[shard].known()
@@ -62,22 +64,21 @@ func (c *Cache) lookup(ctx context.Context, key link.Key, hash uint64) (Result, 
 	}
 	defer c.questions.Put(asked) // ask waits for whoever reads it
 	asked.about(ctx, names.value(key), names.filterArg, hash, seen)
-	c.gatherings[shard%len(c.gatherings)].ask(ctx, asked)
+	sent = c.gatherings[shard%len(c.gatherings)].ask(ctx, asked)
 
 	valueFault, filterFault := serverFault(asked.value.Err()), serverFault(asked.filter.Err())
 	for _, fault := range []error{valueFault, filterFault} {
 		if fault != nil && (!isReply(fault) || valueFault != nil && filterFault != nil) {
-			return Result{}, fault
+			return Result{}, sent, fault
 		}
 	}
-	var r Result
 	if asked.value.Err() == nil {
 		r.Entry = parseValue(asked.value.Val(), key)
 	}
 	if filterFault == nil { // another type's key is no filter
 		r.Absent = c.no(key, hash, seen, asked.filter.Val(), r.Entry)
 	}
-	return r, nil
+	return r, sent, nil
 }
 
 // parseValue is nil for bytes of another format, damage, and another key's
